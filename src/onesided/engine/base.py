@@ -1,0 +1,123 @@
+"""What every engine can do, and what it hands to the session."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol
+
+import pyarrow as pa
+
+from onesided.data.histogram import Counts
+from onesided.data.units import Unit
+from onesided.language import BoundKey, BoundPredicate, Schema
+from onesided.randomness import coin_threshold
+
+
+@dataclass(frozen=True)
+class Coins:
+    """The keyed coins of a sample at `epsilon`: keep a unit iff its coin is below the threshold."""
+
+    key: str
+    epsilon: Fraction
+
+    @property
+    def threshold(self) -> str:
+        """⌊(1 − e^−ε)·2²⁵⁶⌋ as 64 hexadecimal digits."""
+        return coin_threshold(self.epsilon)
+
+    def __repr__(self) -> str:
+        return f"Coins(key=hidden, epsilon={self.epsilon})"
+
+
+@dataclass(frozen=True)
+class Total:
+    """What to add up instead of counting: whole steps of a grid, clipped within each unit.
+
+    The unit's total of `column` in a group, divided by `grid` and rounded down, is clipped to
+    [0, `steps`]: with bound B = steps·grid the sum moves by at most B when a unit comes or goes.
+    """
+
+    column: str
+    grid: Fraction
+    steps: int
+
+
+@dataclass(frozen=True)
+class SampleQuery:
+    """Which rows of the kept units to hand out; sensitivity is taken over all rows of a unit."""
+
+    policy: BoundPredicate
+    coins: Coins
+    columns: tuple[str, ...]
+    where: BoundPredicate | None = None
+
+
+@dataclass(frozen=True)
+class CountQuery:
+    """Distinct units for each group of keys.
+
+    - `max_groups`: keep at most so many groups of each unit, chosen by a rule that looks at nothing
+      but the unit; None where a unit cannot be in more than one.
+    - `coins`: count the units of that sample instead of all units.
+    - `total`: add up a column instead of counting units.
+    """
+
+    policy: BoundPredicate
+    by: tuple[BoundKey, ...]
+    where: BoundPredicate | None = None
+    max_groups: int | None = None
+    coins: Coins | None = None
+    total: Total | None = None
+
+
+@dataclass(frozen=True)
+class GroupCounts:
+    """The groups that occur, sorted by key, with the counts of all and of non-sensitive units."""
+
+    keys: pa.Table
+    all: Counts
+    nonsensitive: Counts
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """What the steward is told when a data set is opened: it is free, and never for release."""
+
+    units: int
+    rows_without_key: int
+
+
+class Engine(Protocol):
+    """A table and its units. Only the session holds one; nothing it returns may be shown as is."""
+
+    @property
+    def schema(self) -> Schema: ...
+
+    @property
+    def unit(self) -> Unit: ...
+
+    def inspect(self) -> Inspection:
+        """Count the units, and the rows whose key is NULL; for the steward, at opening."""
+        ...
+
+    def fingerprint(self) -> str:
+        """Names the state of the data, so that a change can be noticed; secret, never shown."""
+        ...
+
+    def sample(self, query: SampleQuery) -> Iterator[pa.RecordBatch]:
+        """The rows of the kept units in an order that depends on nothing else."""
+        ...
+
+    def output_schema(self, columns: tuple[str, ...]) -> pa.Schema:
+        """The schema of the batches that `sample` gives for these columns."""
+        ...
+
+    def count(self, query: CountQuery) -> GroupCounts:
+        """The counts for each group."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the source, and remove what was spilled."""
+        ...

@@ -1,0 +1,349 @@
+"""The embedded engine: Parquet, CSV and frames in memory, through DuckDB."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+
+from onesided.data.units import Unit
+from onesided.engine.base import Coins, CountQuery, GroupCounts, Inspection, SampleQuery
+from onesided.engine.flavours import DuckDBFlavour
+from onesided.engine.sources import Files, Format, arrow_table, file_tag, frame_fingerprint
+from onesided.engine.sql import RESERVED_PREFIX, Relation, Statements
+from onesided.errors import ReleaseFailed, SourceError
+from onesided.language import BoundKey, BoundPredicate, Field, Predicate, Schema, Type
+
+BATCH_ROWS = 122_880
+_KEY_VARIABLE = "osd_coin_key"
+_ORDER = "osd_order"
+_NAME = "osd_name"
+_VIRTUAL = ("filename", "file_row_number")
+_FRAME = "osd_frame"
+_POLICY = "osd_policy"
+_FILE_SHIFT = 2**44
+_TYPES = {
+    "TINYINT": Type.INTEGER,
+    "SMALLINT": Type.INTEGER,
+    "INTEGER": Type.INTEGER,
+    "BIGINT": Type.INTEGER,
+    "UTINYINT": Type.INTEGER,
+    "USMALLINT": Type.INTEGER,
+    "UINTEGER": Type.INTEGER,
+    "UBIGINT": Type.WIDE_INTEGER,
+    "HUGEINT": Type.WIDE_INTEGER,
+    "UHUGEINT": Type.WIDE_INTEGER,
+    "FLOAT": Type.FLOAT,
+    "DOUBLE": Type.FLOAT,
+    "VARCHAR": Type.TEXT,
+    "BOOLEAN": Type.BOOLEAN,
+    "DATE": Type.DATE,
+    "TIMESTAMP": Type.TIMESTAMP,
+}
+_HIDDEN = (_ORDER, _POLICY)
+_FLAVOUR = DuckDBFlavour()
+_DECIMAL = re.compile(r"DECIMAL\((\d+),\s*(\d+)\)")
+
+
+class DuckDBEngine:
+    """One table, its units, and a private DuckDB that reads it.
+
+    Spilled data lies in a directory of mode 0700 that is removed by `close`. The coin key reaches
+    statements through a variable of the connection, so that no statement's text holds it.
+    """
+
+    def __init__(
+        self,
+        source: Any,
+        unit: Unit,
+        *,
+        memory_limit: str | None = None,
+        threads: int | None = None,
+    ) -> None:
+        self._spill = tempfile.TemporaryDirectory(prefix="onesided-")
+        self._connection = _connect(Path(self._spill.name), memory_limit, threads)
+        try:
+            named = isinstance(source, str | Path)
+            self._files: Files | None = Files.find(str(source)) if named else None
+            self._frame: pa.Table = None if named else arrow_table(source)
+            with opening():
+                self._rows = self._readable(unit)
+                self._kinds = self._described(self._rows.relation)
+            self._schema = Schema.of({name: _field(kind) for name, kind in self._kinds.items()})
+            self._unit = Unit(tuple(map(self._schema.resolve, unit.columns)))
+            self._source = _normalised(self._rows, self._kinds)
+            with opening():
+                names = ", ".join(map(_FLAVOUR.name, self._kinds))
+                empty = self._connection.sql(f"SELECT {names} FROM {self._source} LIMIT 0")
+                self._arrow = empty.to_arrow_table().schema
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def schema(self) -> Schema:
+        return self._schema
+
+    @property
+    def unit(self) -> Unit:
+        return self._unit
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether a frame was opened, which alone a policy in Python can be evaluated on."""
+        return self._frame is not None
+
+    def inspect(self) -> Inspection:
+        with opening():
+            rows = self._connection.sql(self._statements.inspection()).fetchall()
+        return Inspection(units=int(rows[0][0]), rows_without_key=int(rows[0][1]))
+
+    def fingerprint(self) -> str:
+        if self._files is None:
+            return frame_fingerprint(self._frame)
+        with opening():
+            return self._files.fingerprint()
+
+    def output_schema(self, columns: tuple[str, ...]) -> pa.Schema:
+        return pa.schema([self._arrow.field(column) for column in columns])
+
+    def sample(self, query: SampleQuery) -> Iterator[pa.RecordBatch]:
+        """Keyed units sorted by key and content; single rows in the order of the source.
+
+        DuckDB streams a filtered scan in the order of the source. That order is the order of the
+        rows' names, so it is checked rather than trusted.
+        """
+        statements = self._statements
+        self._bind(query.coins)
+        if not self._unit.is_row:
+            yield from self._stream(statements.sample(query) + statements.order(query.columns))
+            return
+        ordered = replace(query, columns=(*query.columns, _ORDER))
+        last = -1
+        for batch in self._stream(statements.sample(ordered)):
+            last = _checked_order(batch.column(batch.num_columns - 1), last)
+            yield batch.select(list(range(batch.num_columns - 1)))
+
+    def count(self, query: CountQuery) -> GroupCounts:
+        self._bind(query.coins)
+        with releasing():
+            table = self._connection.sql(self._statements.count(query)).to_arrow_table()
+        return group_counts(table, query.by)
+
+    def evaluate_policy(self, function: Callable[[Mapping[str, Any]], bool]) -> BoundPredicate:
+        """Run a policy in Python once on every row of the frame; the result is a hidden column."""
+        assert self._frame is not None
+        flags = [
+            function(row)
+            for batch in self._frame.to_batches(max_chunksize=BATCH_ROWS)
+            for row in batch.to_pylist()
+        ]
+        frame = self._connection.table(_FRAME).to_arrow_table()
+        if _POLICY in frame.column_names:
+            frame = frame.drop_columns([_POLICY])
+        frame = frame.append_column(_POLICY, pa.array(flags, pa.bool_()))
+        self._connection.register(_FRAME, frame)
+        self._source = _normalised(self._rows, self._kinds, hidden=(_POLICY,))
+        hidden = Schema.of({**dict(self._schema.fields), _POLICY: Field(Type.BOOLEAN)})
+        return Predicate.parse(_POLICY).bind(hidden)
+
+    def close(self) -> None:
+        self._connection.close()
+        self._spill.cleanup()
+
+    @property
+    def _statements(self) -> Statements:
+        relation = Relation(
+            source=self._source,
+            schema=self._schema,
+            unit=self._unit,
+            coin_key=f"getvariable('{_KEY_VARIABLE}')",
+            row_text=_NAME,
+        )
+        return Statements(relation, _FLAVOUR)
+
+    def _bind(self, coins: Coins | None) -> None:
+        if coins is not None:
+            self._connection.execute(f"SET VARIABLE {_KEY_VARIABLE} = $key", {"key": coins.key})
+
+    def _stream(self, statement: str) -> Iterator[pa.RecordBatch]:
+        with releasing():
+            yield from self._connection.sql(statement).to_arrow_reader(BATCH_ROWS)
+
+    def _described(self, relation: str) -> dict[str, str]:
+        """The names and types of the source's own columns."""
+        described = self._connection.sql(f"DESCRIBE SELECT * FROM {relation}").fetchall()
+        added = _VIRTUAL if self._rows.named_by_file else ()
+        kinds = {str(row[0]): str(row[1]) for row in described if row[0] not in added}
+        if any(name.lower().startswith(RESERVED_PREFIX) for name in kinds if name not in _HIDDEN):
+            raise SourceError(
+                f"A column name starts with {RESERVED_PREFIX}, which is reserved; rename it."
+            )
+        return {name: kind for name, kind in kinds.items() if name not in _HIDDEN}
+
+    def _readable(self, unit: Unit) -> _Rows:
+        """The FROM item of the source as it is, and how its rows are named."""
+        if self._files is None:
+            frame = self._frame
+            if unit.is_row:
+                frame = frame.append_column(_ORDER, pa.array(np.arange(len(frame)), pa.int64()))
+            self._connection.register(_FRAME, frame)
+            return _Rows(_FRAME, unit.is_row, f"'{file_tag('')}:' || {_ORDER}", _ORDER, False)
+        tags = self._files.tags()
+        if self._files.format is Format.CSV:
+            tags = {self._staged(path, tag): tag for path, tag in tags.items()}
+        paths = ", ".join(_quoted(str(path)) for path in tags)
+        if not unit.is_row:
+            return _Rows(f"read_parquet([{paths}], hive_partitioning = false)", False)
+        self._refuse_virtual_names(paths)
+        relation = (
+            f"read_parquet([{paths}], hive_partitioning = false, "
+            "filename = true, file_row_number = true)"
+        )
+        if len(tags) == 1:
+            tag, order = f"'{next(iter(tags.values()))}:'", "file_row_number"
+        else:
+            position = f"list_position([{paths}], filename)"
+            listed = ", ".join(f"'{tag}:'" for tag in tags.values())
+            tag = f"list_extract([{listed}], {position})"
+            order = f"{position} * {_FILE_SHIFT} + file_row_number"
+        return _Rows(relation, True, f"{tag} || file_row_number", order, True)
+
+    def _refuse_virtual_names(self, paths: str) -> None:
+        plain = self._connection.sql(f"DESCRIBE SELECT * FROM read_parquet([{paths}])").fetchall()
+        if {str(row[0]).lower() for row in plain} & set(_VIRTUAL):
+            raise SourceError(
+                "Where rows are units no column may be called filename or file_row_number; "
+                "rename it, or name the key of the units."
+            )
+
+    def _staged(self, path: Path, tag: str) -> Path:
+        """A CSV file as Parquet in the private directory: its rows in order, its types fixed."""
+        staged = Path(self._spill.name) / f"{tag}.parquet"
+        self._connection.execute(
+            f"COPY (SELECT * FROM read_csv({_quoted(str(path))}, sample_size = -1)) "
+            f"TO {_quoted(str(staged))} (FORMAT parquet)"
+        )
+        return staged
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """A FROM item and, where rows are units, the expressions that name and order its rows."""
+
+    relation: str
+    named: bool
+    name: str = ""
+    order: str = ""
+    named_by_file: bool = False
+
+
+@contextmanager
+def opening() -> Iterator[None]:
+    """What goes wrong while a data set is opened; an engine's own words may quote cells."""
+    try:
+        yield
+    except (duckdb.Error, OSError, pa.ArrowException):
+        raise SourceError(
+            "The data cannot be read: check that the files are whole, readable and of one schema."
+        ) from None
+
+
+@contextmanager
+def releasing() -> Iterator[None]:
+    """What goes wrong after the charge: the sentence is the same whatever the reason."""
+    try:
+        yield
+    except (duckdb.Error, OSError, pa.ArrowException):
+        raise ReleaseFailed(
+            "The engine failed after the charge, which stands; check disk, memory and the source, "
+            "and ask again."
+        ) from None
+
+
+def group_counts(table: pa.Table, by: tuple[BoundKey, ...]) -> GroupCounts:
+    """The answer of a counting statement, whose last two columns are the figures."""
+    width = len(by)
+    figures = [
+        table.column(width + index).cast(pa.int64()).to_numpy().astype(np.int64)
+        for index in range(2)
+    ]
+    keys = table.select(list(range(width))).rename_columns([key.name for key in by])
+    return GroupCounts(keys, figures[0], figures[1])
+
+
+def _connect(
+    spill: Path, memory_limit: str | None, threads: int | None
+) -> duckdb.DuckDBPyConnection:
+    connection = duckdb.connect()
+    connection.execute("SET autoinstall_known_extensions = false")
+    connection.execute("SET autoload_known_extensions = false")
+    connection.execute("SET TimeZone = 'UTC'")
+    connection.execute("SET enable_progress_bar = false")
+    connection.execute("SET preserve_insertion_order = true")
+    connection.execute(f"SET temp_directory = {_quoted(str(spill))}")
+    try:
+        if memory_limit is not None:
+            connection.execute("SET memory_limit = $limit", {"limit": memory_limit})
+        if threads is not None:
+            connection.execute("SET threads = $threads", {"threads": threads})
+    except duckdb.Error:
+        raise SourceError("A memory limit looks like 2GB, and threads are at least 1.") from None
+    return connection
+
+
+def _field(kind: str) -> Field:
+    """Our type for a DuckDB type, after `_cast`."""
+    decimal = _DECIMAL.fullmatch(kind)
+    if decimal is not None:
+        return Field.decimal(int(decimal[1]), int(decimal[2]))
+    if kind.startswith("TIMESTAMP"):
+        return Field(Type.TIMESTAMP)
+    if kind == "UUID" or kind.startswith("ENUM"):
+        return Field(Type.TEXT)
+    return Field(_TYPES.get(kind, Type.OTHER))
+
+
+def _cast(name: str, kind: str) -> str:
+    """The column in the form that our types promise: enums compare as text, times are UTC."""
+    column = _FLAVOUR.name(name)
+    if kind == "TIMESTAMP WITH TIME ZONE":
+        return f"timezone('UTC', {column}) AS {column}"
+    if kind.startswith("TIMESTAMP_"):
+        return f"CAST({column} AS TIMESTAMP) AS {column}"
+    if kind == "UUID" or kind.startswith("ENUM"):
+        return f"CAST({column} AS VARCHAR) AS {column}"
+    return column
+
+
+def _normalised(rows: _Rows, kinds: dict[str, str], hidden: tuple[str, ...] = ()) -> str:
+    """The source as a FROM item: its columns in our types, and the names of rows where needed."""
+    listed = [*(_cast(name, kind) for name, kind in kinds.items()), *hidden]
+    if rows.named:
+        listed += [f"{rows.name} AS {_NAME}", f"{rows.order} AS {_ORDER}"]
+    return f"(SELECT {', '.join(listed)} FROM {rows.relation})"
+
+
+def _checked_order(positions: pa.Array, last: int) -> int:
+    """The last position of a batch, whose positions must go up from `last`."""
+    values = positions.to_numpy(zero_copy_only=False)
+    if len(values) == 0:
+        return last
+    if values[0] <= last or np.any(np.diff(values) <= 0):
+        raise ReleaseFailed(
+            "The engine did not keep the order of the rows, and the charge stands; "
+            "ask again with a key for the units."
+        )
+    return int(values[-1])
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"

@@ -1,0 +1,127 @@
+"""Where the rows come from: files by path or glob, or a frame in memory."""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import os
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from onesided.errors import SourceError
+
+_TAG_DIGITS = 10
+_FOOTER_BYTES = 64 * 1024
+_MAGIC = frozenset("*?[")
+
+
+class Format(Enum):
+    """How a file is read."""
+
+    PARQUET = "parquet"
+    CSV = "csv"
+
+
+@dataclass(frozen=True)
+class Files:
+    """Files of one format below `base`; a row is named by its file's relative name and position."""
+
+    base: Path
+    paths: tuple[Path, ...]
+    format: Format
+
+    @classmethod
+    def find(cls, text: str) -> Files:
+        """The files that a path, a folder (all Parquet files in it) or a glob stands for."""
+        pattern = os.path.expanduser(text)
+        if not os.path.exists(pattern) and not _MAGIC.isdisjoint(pattern):
+            fixed = _fixed_part(pattern)
+            found = [each for each in glob.glob(pattern, recursive=True) if os.path.isfile(each)]
+        elif os.path.isdir(pattern):
+            fixed = Path(pattern)
+            found = [str(each) for each in fixed.rglob("*.parquet")]
+        else:
+            fixed = Path(pattern).parent
+            found = [pattern] if os.path.isfile(pattern) else []
+        if not found:
+            raise SourceError(f"There is no file {text}; check the path.")
+        base = fixed.resolve()
+        paths = tuple(sorted(Path(each).resolve() for each in found))
+        return cls(base, paths, _format_of(paths, text))
+
+    def relative(self, path: Path) -> str:
+        """The name of a file below the base, the same wherever the folder lies."""
+        return Path(os.path.relpath(path, self.base)).as_posix()
+
+    def tags(self) -> dict[Path, str]:
+        """A short name for each file that fits, with a row's number, into one block of the hash."""
+        tags = {path: file_tag(self.relative(path)) for path in self.paths}
+        if len(set(tags.values())) != len(tags):
+            raise SourceError("Two of the files cannot be told apart by name; rename one of them.")
+        return tags
+
+    def fingerprint(self) -> str:
+        """Relative names, sizes and ends of the files; a Parquet file has its footer there."""
+        digest = hashlib.sha256(b"onesided files")
+        for path in self.paths:
+            size = path.stat().st_size
+            with path.open("rb") as file:
+                file.seek(max(0, size - _FOOTER_BYTES))
+                end = hashlib.sha256(file.read()).hexdigest()
+            digest.update(f"\0{self.relative(path)}\0{size}\0{end}".encode())
+        return digest.hexdigest()
+
+
+def file_tag(relative: str) -> str:
+    """The first ten hexadecimal digits of the SHA-256 of a relative file name."""
+    return hashlib.sha256(relative.encode()).hexdigest()[:_TAG_DIGITS]
+
+
+def _fixed_part(pattern: str) -> Path:
+    """The folder above the first part of a glob that has a wildcard in it."""
+    parts = Path(pattern).parts
+    wild = next(index for index, part in enumerate(parts) if not _MAGIC.isdisjoint(part))
+    return Path(*parts[:wild])
+
+
+def _format_of(paths: tuple[Path, ...], text: str) -> Format:
+    endings = {path.suffix.lower() for path in paths}
+    if endings <= {".parquet", ".pq"}:
+        return Format.PARQUET
+    if endings <= {".csv", ".tsv", ".txt"}:
+        return Format.CSV
+    raise SourceError(f"{text} must be Parquet or CSV files, told by their ending and not mixed.")
+
+
+def arrow_table(frame: Any) -> pa.Table:
+    """A pandas, Polars or Arrow table, or anything else that speaks Arrow's stream protocol."""
+    if isinstance(frame, pa.Table):
+        return frame
+    if isinstance(frame, pa.RecordBatch):
+        return pa.Table.from_batches([frame])
+    try:
+        if (
+            hasattr(frame, "__arrow_c_stream__")
+            and type(frame).__module__.partition(".")[0] != "pandas"
+        ):
+            return pa.table(frame)
+        return pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
+    except (TypeError, ValueError, AttributeError, pa.ArrowException):
+        raise SourceError(
+            "The data must be a path, a glob, or a pandas, Polars or Arrow table."
+        ) from None
+
+
+def frame_fingerprint(table: pa.Table) -> str:
+    """The state of a table in memory: its schema and everything in it."""
+    digest = hashlib.sha256(b"onesided frame")
+    digest.update(str(table.schema).encode())
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table.combine_chunks())
+    digest.update(memoryview(sink.getvalue()))
+    return digest.hexdigest()

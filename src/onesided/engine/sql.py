@@ -1,0 +1,199 @@
+"""The statements, one template a job, for every engine.
+
+Names that the templates add start with `osd_`, a prefix that no column of a source may have:
+osd_sensitive says whether a unit is, osd_g0, osd_g1, … are the group keys, osd_amount is what a
+unit adds to a sum, osd_all and osd_ns are the two figures of a group.
+
+Sensitivity is always taken over all rows of a unit, before any filter. The coin of a keyed unit is
+tossed in HAVING and reads min(key), which is the key: as a plain condition on the key it would be
+pushed below the GROUP BY and computed for every row.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from onesided.data.units import Unit
+from onesided.engine.base import Coins, CountQuery, SampleQuery, Total
+from onesided.engine.flavours import Flavour
+from onesided.language import BoundPredicate, Schema, Type
+
+RESERVED_PREFIX = "osd_"
+
+
+@dataclass(frozen=True)
+class Relation:
+    """What the statements read: a FROM item, its schema and unit.
+
+    - `coin_key`: the expression through which a statement reads the secret, bound outside the text.
+    - `row_text`: the expression that names a row, where every row is a unit.
+    """
+
+    source: str
+    schema: Schema
+    unit: Unit
+    coin_key: str
+    row_text: str = ""
+
+
+@dataclass(frozen=True)
+class Statements:
+    """The SQL of each job on one relation in one engine's flavour."""
+
+    relation: Relation
+    flavour: Flavour
+
+    def inspection(self) -> str:
+        """One row: the number of units, and of rows without a unit."""
+        source = self.relation.source
+        if self.relation.unit.is_row:
+            return f"SELECT count(*), 0 FROM {source}"
+        keys, present = self._listed_keys, self._present()
+        units = f"SELECT {keys} FROM {source} WHERE {present} GROUP BY {keys}"
+        orphans = f"SELECT count(*) FROM {source} WHERE NOT ({present})"
+        return f"SELECT (SELECT count(*) FROM ({units}) osd_u), ({orphans})"
+
+    def sample(self, query: SampleQuery) -> str:
+        """The chosen columns of all rows of the kept units that satisfy `where`."""
+        columns = ", ".join(map(self.flavour.name, query.columns))
+        chosen = self._selected(query.where)
+        if self.relation.unit.is_row:
+            kept = self._row_kept(query.policy, query.coins)
+            return f"SELECT {columns} FROM {self.relation.source} WHERE {chosen} AND {kept}"
+        units = self._kept_units(query.policy, query.coins)
+        inside = self.flavour.semi_join(self._keys, units, chosen)
+        return f"SELECT {columns} FROM {self.relation.source} osd_t {inside}"
+
+    def order(self, columns: tuple[str, ...]) -> str:
+        """Sorts the rows of keyed units: the unit's key first, then every other column."""
+        keys = [column for column in self.relation.unit.columns if column in columns]
+        rest = [column for column in columns if column not in keys]
+        terms = [
+            f"{self.flavour.sortable(self.flavour.name(each), self.relation.schema[each].type)}"
+            " NULLS FIRST"
+            for each in (*keys, *rest)
+        ]
+        return f" ORDER BY {', '.join(terms)}"
+
+    def count(self, query: CountQuery) -> str:
+        """One row a group: its keys, then the counts (or sums) of all and non-sensitive units."""
+        groups = [f"osd_g{index}" for index in range(len(query.by))]
+        prelude, source = self._counted(query, groups)
+        figure = "count(*)" if query.total is None else "sum(osd_amount)"
+        figures = [
+            f"coalesce({figure}, 0) AS osd_all",
+            f"coalesce({figure} FILTER (WHERE NOT osd_sensitive), 0) AS osd_ns",
+        ]
+        statement = f"{prelude}SELECT {', '.join([*groups, *figures])} FROM {source}"
+        if not groups:
+            return statement
+        ordering = ", ".join(f"{group} NULLS FIRST" for group in groups)
+        return f"{statement} GROUP BY {', '.join(groups)} ORDER BY {ordering}"
+
+    def _counted(self, query: CountQuery, groups: list[str]) -> tuple[str, str]:
+        """What stands before the counting statement, and what it reads."""
+        if self.relation.unit.is_row:
+            return "", self._rows(query, groups)
+        constant = all(key.column in self.relation.unit.columns for key in query.by)
+        if constant and query.where is None and query.total is None:
+            listed = ", ".join([*self._named_groups(query, groups), "osd_sensitive"])
+            return "", f"(SELECT {listed} FROM ({self._units(query)}) osd_u) osd_r"
+        return self._pairs(query, groups)
+
+    def _rows(self, query: CountQuery, groups: list[str]) -> str:
+        """Every row is a unit and lies in exactly one group."""
+        chosen = self._selected(query.where)
+        if query.coins is not None:
+            chosen = f"{chosen} AND {self._row_kept(query.policy, query.coins)}"
+        listed = [
+            *self._named_groups(query, groups),
+            f"{self._is_sensitive(query.policy)} AS osd_sensitive",
+        ]
+        if query.total is not None:
+            listed.append(f"{self._clipped(query.total, self._steps(query.total))} AS osd_amount")
+        return f"(SELECT {', '.join(listed)} FROM {self.relation.source} WHERE {chosen}) osd_r"
+
+    def _pairs(self, query: CountQuery, groups: list[str]) -> tuple[str, str]:
+        """Pairs of a unit and a group, cut to `max_groups` of each unit where that is asked."""
+        listed = [*self._keys, *self._named_groups(query, groups)]
+        if query.total is not None:
+            summed = f"sum({self._steps(query.total)})"
+            listed.append(f"{self._clipped(query.total, summed)} AS osd_amount")
+        pairs = (
+            f"SELECT {', '.join(listed)} FROM {self.relation.source} "
+            f"WHERE {self._selected(query.where)} AND {self._present()} "
+            f"GROUP BY {', '.join([*self._keys, *groups])}"
+        )
+        prelude = f"WITH osd_u AS ({self._units(query)}), osd_p AS ({pairs})"
+        if query.max_groups is None:
+            return f"{prelude} ", f"osd_p JOIN osd_u USING ({self._listed_keys})"
+        kinds = [(group, key.type) for group, key in zip(groups, query.by, strict=True)]
+        digest = self.flavour.digest(self.flavour.key_text(self._key_parts("{}")))
+        cut = self.flavour.cut(
+            self._keys, digest, kinds, query.max_groups, counting=query.total is None
+        )
+        return f"{prelude}, {cut} ", "osd_m"
+
+    def _units(self, query: CountQuery) -> str:
+        """One row a unit: its key and whether it is sensitive; only kept ones where coins are."""
+        if query.coins is not None:
+            return self._kept_units(query.policy, query.coins)
+        return (
+            f"SELECT {self._listed_keys}, bool_or({self._is_sensitive(query.policy)}) "
+            f"AS osd_sensitive FROM {self.relation.source} "
+            f"WHERE {self._present()} GROUP BY {self._listed_keys}"
+        )
+
+    def _kept_units(self, policy: BoundPredicate, coins: Coins) -> str:
+        coin = self._coin(self.flavour.key_text(self._key_parts("min({})")))
+        return (
+            f"SELECT {self._listed_keys}, FALSE AS osd_sensitive FROM {self.relation.source} "
+            f"WHERE {self._present()} GROUP BY {self._listed_keys} "
+            f"HAVING NOT bool_or({self._is_sensitive(policy)}) AND {coin} < '{coins.threshold}'"
+        )
+
+    def _row_kept(self, policy: BoundPredicate, coins: Coins) -> str:
+        """CASE rather than AND: the coin of a sensitive row is then not even computed."""
+        coin = f"{self._coin(self.relation.row_text)} < '{coins.threshold}'"
+        return f"CASE WHEN {self._is_sensitive(policy)} THEN FALSE ELSE {coin} END"
+
+    def _coin(self, text: str) -> str:
+        return self.flavour.sha256(f"{self.relation.coin_key} || {text}")
+
+    def _is_sensitive(self, policy: BoundPredicate) -> str:
+        return f"(({policy.render(self.flavour.dialect)}) IS NOT FALSE)"
+
+    def _selected(self, where: BoundPredicate | None) -> str:
+        return "TRUE" if where is None else f"(({where.render(self.flavour.dialect)}) IS TRUE)"
+
+    @property
+    def _keys(self) -> list[str]:
+        return [self.flavour.name(column) for column in self.relation.unit.columns]
+
+    @property
+    def _listed_keys(self) -> str:
+        return ", ".join(self._keys)
+
+    def _key_parts(self, form: str) -> list[tuple[str, Type]]:
+        """The key's columns, each written into `form`, with their types."""
+        return [
+            (form.format(self.flavour.name(column)), self.relation.schema[column].type)
+            for column in self.relation.unit.columns
+        ]
+
+    def _present(self) -> str:
+        """Rows with a NULL in their key belong to no unit."""
+        return " AND ".join(f"{key} IS NOT NULL" for key in self._keys)
+
+    def _named_groups(self, query: CountQuery, groups: list[str]) -> list[str]:
+        return [
+            f"{key.render(self.flavour.dialect)} AS {group}"
+            for group, key in zip(groups, query.by, strict=True)
+        ]
+
+    def _steps(self, total: Total) -> str:
+        return self.flavour.whole_steps(self.flavour.name(total.column), total.grid)
+
+    def _clipped(self, total: Total, amount: str) -> str:
+        """An amount of grid steps clipped to [0, steps]; NULL adds nothing."""
+        return f"coalesce(least(greatest({amount}, 0), {total.steps}), 0)"

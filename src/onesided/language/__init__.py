@@ -1,0 +1,38 @@
+"""The language of policies, filters and group keys: a small part of SQL that engines agree on.
+
+    parser       text → tree, by allow-list             (with literals, refusals)
+    tree         the nodes                              (with types)
+    canonical    tree → the one text that stands for it (with words)
+    binding      tree + schema → typed tree
+    rendering    typed tree → SQL of an engine          (with writer, dialects)
+    evaluation   tree + row → value: the meaning
+    predicate    Predicate and Key, which join these
+
+Only this package imports sqlglot, and only once a text is read.
+"""
+
+from __future__ import annotations
+
+from onesided.language.evaluation import evaluate
+from onesided.language.predicate import BoundKey, BoundPredicate, Key, Predicate
+from onesided.language.rendering import Dialect
+from onesided.language.types import Digits, Field, Schema, Type
+
+__all__ = [
+    "BoundKey",
+    "BoundPredicate",
+    "Dialect",
+    "Digits",
+    "Field",
+    "Key",
+    "Predicate",
+    "Schema",
+    "Type",
+    "evaluate",
+    "parse_key",
+]
+
+
+def parse_key(text: str) -> Key:
+    """The group key that `text` stands for: `room`, `hour(ts)`, `bucket(age, 10)`."""
+    return Key.parse(text)

@@ -1,0 +1,163 @@
+"""The canonical text of a tree: one spelling for predicates that differ only in writing.
+
+Keywords are upper case, parentheses are the fewest needed, `!=` is `<>`, nested ANDs and ORs are
+flat, numbers carry no superfluous zeros. Parsing the canonical text gives the same tree again.
+"""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from decimal import Decimal
+from enum import IntEnum
+
+from onesided.language.tree import (
+    And,
+    Arithmetic,
+    Between,
+    Bucket,
+    Case,
+    ChangeLetters,
+    Coalesce,
+    Column,
+    Compare,
+    Distinct,
+    Expression,
+    In,
+    IsNull,
+    IsTruth,
+    Like,
+    Literal,
+    Negate,
+    Not,
+    Operator,
+    Or,
+    PartOf,
+    Value,
+)
+from onesided.language.words import quoted, spelled
+
+
+class _Binding(IntEnum):
+    """How tightly the outermost part of a text holds together."""
+
+    OR = 1
+    AND = 2
+    NOT = 3
+    PREDICATE = 4
+    SUM = 5
+    PRODUCT = 6
+    SIGN = 7
+    ATOM = 8
+
+
+def canonical_text(node: Expression) -> str:
+    """The one text that stands for this tree."""
+    return _write(node)[0]
+
+
+def literal_text(value: Value) -> str:
+    """A constant as it is written in a predicate."""
+    match value:
+        case None:
+            return "NULL"
+        case bool():
+            return "TRUE" if value else "FALSE"
+        case str():
+            return quoted(value, "'")
+        case datetime():
+            return f"TIMESTAMP '{value.isoformat(sep=' ')}'"
+        case date():
+            return f"DATE '{value.isoformat()}'"
+        case Decimal():
+            return f"{value:f}"
+        case _:
+            return str(value)
+
+
+def _within(node: Expression, least: _Binding) -> str:
+    """The text of an operand, in parentheses unless it binds at least as tightly as `least`."""
+    text, binding = _write(node)
+    return text if binding >= least else f"({text})"
+
+
+def _write(node: Expression) -> tuple[str, _Binding]:
+    match node:
+        case Or(operands):
+            return " OR ".join(_within(part, _Binding.AND) for part in operands), _Binding.OR
+        case And(operands):
+            return " AND ".join(_within(part, _Binding.NOT) for part in operands), _Binding.AND
+        case Not(operand):
+            return _write_not(operand)
+        case Arithmetic(operator, left, right):
+            level = _Binding.PRODUCT if operator is Operator.TIMES else _Binding.SUM
+            tighter = _Binding(level + 1)
+            return f"{_within(left, level)} {operator.value} {_within(right, tighter)}", level
+        case Compare() | Distinct() | IsNull() | IsTruth() | In() | Between() | Like():
+            return _write_predicate(node, negated=False), _Binding.PREDICATE
+        case Negate(operand):
+            return f"-{_within(operand, _Binding.ATOM)}", _Binding.SIGN
+        case _:
+            return _write_atom(node), _Binding.ATOM
+
+
+def _write_not(operand: Expression) -> tuple[str, _Binding]:
+    match operand:
+        case Distinct() | IsNull() | IsTruth() | In() | Between() | Like():
+            return _write_predicate(operand, negated=True), _Binding.PREDICATE
+        case _:
+            return f"NOT {_within(operand, _Binding.ATOM)}", _Binding.NOT
+
+
+def _write_predicate(
+    node: Compare | Distinct | IsNull | IsTruth | In | Between | Like, *, negated: bool
+) -> str:
+    inverse = "NOT " if negated else ""
+
+    def side(operand: Expression) -> str:
+        return _within(operand, _Binding.SUM)
+
+    match node:
+        case Compare(comparison, left, right):
+            return f"{side(left)} {comparison.value} {side(right)}"
+        case Distinct(left, right):
+            return f"{side(left)} IS {inverse}DISTINCT FROM {side(right)}"
+        case IsNull(operand):
+            return f"{side(operand)} IS {inverse}NULL"
+        case IsTruth(operand, truth):
+            return f"{side(operand)} IS {inverse}{literal_text(truth)}"
+        case In(operand, choices):
+            listed = ", ".join(_write(choice)[0] for choice in choices)
+            return f"{side(operand)} {inverse}IN ({listed})"
+        case Between(operand, low, high):
+            return f"{side(operand)} {inverse}BETWEEN {side(low)} AND {side(high)}"
+        case Like(operand, pattern):
+            return f"{side(operand)} {inverse}LIKE {quoted(pattern, chr(39))}"
+
+
+def _write_atom(node: Expression) -> str:
+    match node:
+        case Column(name):
+            return spelled(name)
+        case Literal(_, value):
+            return literal_text(value)
+        case Case():
+            return _write_case(node)
+        case Coalesce(operands):
+            return f"coalesce({', '.join(_write(operand)[0] for operand in operands)})"
+        case ChangeLetters(letters, operand):
+            return f"{letters.value}({_write(operand)[0]})"
+        case PartOf(part, operand):
+            return f"{part.value}({_write(operand)[0]})"
+        case Bucket(operand, width):
+            return f"bucket({_write(operand)[0]}, {width})"
+        case _:
+            raise AssertionError(f"{type(node).__name__} is no atom")
+
+
+def _write_case(node: Case) -> str:
+    words = ["CASE"] if node.subject is None else ["CASE", _write(node.subject)[0]]
+    for when, then in node.branches:
+        words += ["WHEN", _write(when)[0], "THEN", _write(then)[0]]
+    if node.otherwise is not None:
+        words += ["ELSE", _write(node.otherwise)[0]]
+    return " ".join([*words, "END"])

@@ -1,0 +1,142 @@
+"""What is particular to each engine when a predicate is written for it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import ClassVar
+
+from onesided.errors import PolicyError
+from onesided.language.tree import Expression, Operator, Part
+from onesided.language.types import INT64_MAX, INT64_MIN, Type
+from onesided.language.words import quoted
+from onesided.language.writer import Writer
+
+# Only a NULL is written with it, and it must not widen what it meets.
+_DECIMAL_NULL = "DECIMAL(1, 0)"
+_APOSTROPHE = "'"
+# Spark reads backslashes by a setting, doubled apostrophes by version and ${…} as a variable.
+_SAFE_IN_SPARK = re.compile(r"[A-Za-z0-9 _%.,:;+*/()<>=!?@#&|~^-]*")
+
+
+class DuckdbWriter(Writer):
+    types: ClassVar[Mapping[Type, str]] = {
+        Type.INTEGER: "BIGINT",
+        Type.WIDE_INTEGER: "HUGEINT",
+        Type.DECIMAL: _DECIMAL_NULL,
+        Type.FLOAT: "DOUBLE",
+        Type.TEXT: "VARCHAR",
+        Type.BOOLEAN: "BOOLEAN",
+        Type.DATE: "DATE",
+        Type.TIMESTAMP: "TIMESTAMP",
+    }
+
+    def string(self, value: str) -> str:
+        return quoted(value, _APOSTROPHE)
+
+    def cast(self, text: str, kind: Type) -> str:
+        # Years that DATE or TIMESTAMP_S can hold and TIMESTAMP cannot become NULL, not an error.
+        return f"TRY_CAST({text} AS {self.types[kind]})"
+
+    def checked(self, operator: Operator, left: str, right: str) -> str:
+        wide = f"CAST({left} AS HUGEINT) {operator.value} CAST({right} AS HUGEINT)"
+        return f"TRY_CAST({wide} AS BIGINT)"
+
+    def part_of(self, part: Part, text: str) -> str:
+        match part:
+            case Part.HOUR:
+                return f"hour({text})"
+            case Part.WEEKDAY:
+                return f"isodow({text})"
+            case Part.DATE:
+                return f"CAST({text} AS DATE)"
+
+
+class PostgresWriter(Writer):
+    types: ClassVar[Mapping[Type, str]] = {
+        Type.INTEGER: "BIGINT",
+        Type.WIDE_INTEGER: "NUMERIC",
+        Type.DECIMAL: "NUMERIC",
+        Type.FLOAT: "DOUBLE PRECISION",
+        Type.TEXT: "TEXT",
+        Type.BOOLEAN: "BOOLEAN",
+        Type.DATE: "DATE",
+        Type.TIMESTAMP: "TIMESTAMP",
+    }
+
+    def string(self, value: str) -> str:
+        if "\\" not in value:
+            return quoted(value, _APOSTROPHE)
+        # E'…' reads a backslash the same whatever standard_conforming_strings says.
+        return "E" + quoted(value.replace("\\", "\\\\"), _APOSTROPHE)
+
+    def by_code_point(self, text: str) -> str:
+        return f'({text} COLLATE "C")'
+
+    def converted(self, operand: Expression, kind: Type) -> str:
+        text = self.write(operand)
+        # A date compares with a timestamp as its midnight, and later years than a timestamp has
+        # are still in order; the cast would be an error for them.
+        return text if kind is Type.TIMESTAMP else self.cast(text, kind)
+
+    def checked(self, operator: Operator, left: str, right: str) -> str:
+        exact = f"CAST({left} AS NUMERIC) {operator.value} CAST({right} AS NUMERIC)"
+        below, above = INT64_MIN - 1, INT64_MAX + 1
+        # Clamped just outside the range and then taken out, so that no operand is written twice.
+        clamped = f"least(greatest({exact}, ({below})), {above})"
+        return f"CAST(nullif(nullif({clamped}, ({below})), {above}) AS BIGINT)"
+
+    def part_of(self, part: Part, text: str) -> str:
+        match part:
+            case Part.HOUR:
+                return f"CAST(extract(HOUR FROM {text}) AS INTEGER)"
+            case Part.WEEKDAY:
+                return f"CAST(extract(ISODOW FROM {text}) AS INTEGER)"
+            case Part.DATE:
+                return f"CAST({text} AS DATE)"
+
+
+class SparkWriter(Writer):
+    types: ClassVar[Mapping[Type, str]] = {
+        Type.INTEGER: "BIGINT",
+        Type.WIDE_INTEGER: "DECIMAL(38, 0)",
+        Type.DECIMAL: _DECIMAL_NULL,
+        Type.FLOAT: "DOUBLE",
+        Type.TEXT: "STRING",
+        Type.BOOLEAN: "BOOLEAN",
+        Type.DATE: "DATE",
+        Type.TIMESTAMP: "TIMESTAMP_NTZ",
+    }
+    name_mark = "`"
+
+    def name(self, name: str) -> str:
+        if "${" in name:
+            raise PolicyError(
+                f"Spark would read a variable in the column name {name}; rename the column."
+            )
+        return super().name(name)
+
+    def string(self, value: str) -> str:
+        if _SAFE_IN_SPARK.fullmatch(value):
+            return quoted(value, _APOSTROPHE)
+        return f"CAST(X'{value.encode().hex()}' AS STRING)"
+
+    def by_code_point(self, text: str) -> str:
+        return f"({text} COLLATE UTF8_BINARY)"
+
+    def checked(self, operator: Operator, left: str, right: str) -> str:
+        functions = {
+            Operator.PLUS: "try_add",
+            Operator.MINUS: "try_subtract",
+            Operator.TIMES: "try_multiply",
+        }
+        return f"{functions[operator]}(CAST({left} AS BIGINT), CAST({right} AS BIGINT))"
+
+    def part_of(self, part: Part, text: str) -> str:
+        match part:
+            case Part.HOUR:
+                return f"hour({text})"
+            case Part.WEEKDAY:
+                return f"(weekday({text}) + 1)"
+            case Part.DATE:
+                return f"CAST({text} AS DATE)"

@@ -1,0 +1,382 @@
+"""From text to tree, by allow-list: whatever is not named here is refused.
+
+sqlglot reads the text as the only projection of a SELECT, in the DuckDB dialect. It accepts far
+more than a predicate may say and rewrites some of it in passing, so its tree is never rendered:
+each node is converted by its exact type, and an argument that is not expected is a refusal too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from typing import TypeAlias
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.tokenizer_core import TokenType
+
+from onesided.errors import PolicyError
+from onesided.language.literals import (
+    numeric_literal,
+    read_date,
+    read_number,
+    read_timestamp,
+)
+from onesided.language.refusals import explanation
+from onesided.language.tree import (
+    And,
+    Arithmetic,
+    Between,
+    Bucket,
+    Case,
+    ChangeLetters,
+    Coalesce,
+    Column,
+    Compare,
+    Comparison,
+    Distinct,
+    Expression,
+    In,
+    IsNull,
+    IsTruth,
+    Letters,
+    Like,
+    Literal,
+    Negate,
+    Not,
+    Operator,
+    Or,
+    Part,
+    PartOf,
+    walk,
+)
+from onesided.language.types import Type
+
+MAX_LENGTH = 10_000
+MAX_NODES = 5_000
+MAX_DEPTH = 24
+_DIALECT = "duckdb"
+_PREFIX = "SELECT "
+
+_COMPARISONS: dict[type[exp.Expression], Comparison] = {
+    exp.EQ: Comparison.EQUAL,
+    exp.NEQ: Comparison.UNEQUAL,
+    exp.LT: Comparison.LESS,
+    exp.LTE: Comparison.AT_MOST,
+    exp.GT: Comparison.GREATER,
+    exp.GTE: Comparison.AT_LEAST,
+}
+_OPERATORS: dict[type[exp.Expression], Operator] = {
+    exp.Add: Operator.PLUS,
+    exp.Sub: Operator.MINUS,
+    exp.Mul: Operator.TIMES,
+}
+_LETTERS: dict[type[exp.Expression], Letters] = {
+    exp.Lower: Letters.LOWER,
+    exp.Upper: Letters.UPPER,
+}
+_PARTS: dict[type[exp.Expression], Part] = {exp.Hour: Part.HOUR, exp.Date: Part.DATE}
+
+# SQL dialects disagree on how these bind to each other, so an operand of one that is itself one
+# of them needs parentheses: `a < b < c` and `a = NOT b` are refused.
+_NEED_PARENTHESES = (
+    *_COMPARISONS,
+    exp.Not,
+    exp.And,
+    exp.Or,
+    exp.Is,
+    exp.In,
+    exp.Between,
+    exp.Like,
+    exp.NullSafeEQ,
+    exp.NullSafeNEQ,
+)
+
+
+def parse(text: str) -> Expression:
+    """The tree of one expression; PolicyError says which part of the text is not accepted."""
+    _check_text(text)
+    node = _projection(text)
+    return _Conversion().convert(node, depth=0)
+
+
+def is_keyword(name: str) -> bool:
+    """Whether a bare `name` would be read as something other than a column."""
+    tokens = sqlglot.tokenize(name, read=_DIALECT)
+    return [token.token_type for token in tokens] != [TokenType.VAR]
+
+
+def _check_text(text: str) -> None:
+    if not isinstance(text, str) or not text.strip():
+        raise PolicyError('A predicate is a text such as "age <= 17"; this one is empty.')
+    if len(text) > MAX_LENGTH:
+        raise PolicyError(f"A predicate has at most {MAX_LENGTH} characters; shorten it.")
+    if "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
+        raise PolicyError("A predicate is Unicode text without NUL characters; remove them.")
+
+
+def _projection(text: str) -> exp.Expression:
+    """sqlglot's tree of the text, once it is sure to be one expression and nothing else."""
+    try:
+        statements = sqlglot.parse(_PREFIX + text, read=_DIALECT)
+    except RecursionError:
+        raise PolicyError("The predicate is nested too deeply; write it more simply.") from None
+    except Exception as error:  # the parser also fails with IndexError and the like
+        raise PolicyError(f"The predicate is not valid SQL{_position(error)}.") from None
+    if len(statements) != 1:
+        raise PolicyError("A predicate is one expression; remove the semicolon and what follows.")
+    select = statements[0]
+    if type(select) is not exp.Select:
+        raise PolicyError(explanation(select))
+    clauses = {name for name, value in select.args.items() if value} - {"expressions"}
+    if clauses:
+        clause = min(clauses).strip("_").upper()
+        raise PolicyError(f"A predicate is one expression; remove the clause {clause}.")
+    if len(select.expressions) != 1:
+        raise PolicyError("A predicate is one expression; join several with AND or OR.")
+    projection: exp.Expression = select.expressions[0]
+    return projection
+
+
+def _position(error: Exception) -> str:
+    details = getattr(error, "errors", None)
+    if not details or details[0].get("col") is None:
+        return "; check quotation marks and parentheses"
+    highlighted = str(details[0].get("highlight") or "").strip()
+    return f" near {highlighted!r}" if highlighted and highlighted != _PREFIX.strip() else ""
+
+
+class _Conversion:
+    """One pass over sqlglot's tree that counts what it has seen."""
+
+    def __init__(self) -> None:
+        self._nodes = 0
+        self._converters: dict[type[exp.Expression], _Converter] = {
+            exp.Column: self._column,
+            exp.Literal: self._literal,
+            exp.Boolean: self._boolean,
+            exp.Null: self._null,
+            exp.Cast: self._dated,
+            exp.Neg: self._negation,
+            exp.And: self._junction,
+            exp.Or: self._junction,
+            exp.Not: self._not,
+            exp.NullSafeEQ: self._same,
+            exp.NullSafeNEQ: self._distinct,
+            exp.Is: self._is,
+            exp.In: self._in,
+            exp.Between: self._between,
+            exp.Like: self._like,
+            exp.Case: self._case,
+            exp.Coalesce: self._coalesce,
+            exp.Anonymous: self._function,
+            **dict.fromkeys(_COMPARISONS, self._comparison),
+            **dict.fromkeys(_OPERATORS, self._arithmetic),
+            **dict.fromkeys(_LETTERS, self._letters),
+            **dict.fromkeys(_PARTS, self._part),
+        }
+
+    def convert(self, node: object, depth: int) -> Expression:
+        node = _unwrapped(node)
+        self._nodes += 1
+        if depth > MAX_DEPTH or self._nodes > MAX_NODES:
+            raise PolicyError("The predicate is nested too deeply or too long; simplify it.")
+        if not isinstance(node, exp.Expression) or type(node) not in self._converters:
+            raise PolicyError(explanation(node))
+        return self._converters[type(node)](node, depth + 1)
+
+    def _operand(self, node: object, depth: int) -> Expression:
+        if type(node) in _NEED_PARENTHESES:
+            raise PolicyError(
+                f"Put parentheses around {_shown(node)}: it is an operand of another predicate."
+            )
+        return self.convert(node, depth)
+
+    def _column(self, node: exp.Expression, depth: int) -> Expression:
+        if node.args.get("table") is not None:
+            raise PolicyError(
+                f"Write the column {_shown(node)} without a table name; quote it if it has a dot."
+            )
+        _only(node, "this")
+        if type(node.this) is not exp.Identifier or not node.name:
+            raise PolicyError(explanation(node.this))
+        _only(node.this, "this", "quoted")
+        return Column(node.name)
+
+    def _literal(self, node: exp.Expression, depth: int) -> Expression:
+        _only(node, "this", "is_string")
+        return Literal(Type.TEXT, node.name) if node.args["is_string"] else read_number(node.name)
+
+    def _boolean(self, node: exp.Expression, depth: int) -> Expression:
+        return Literal(Type.BOOLEAN, bool(node.this))
+
+    def _null(self, node: exp.Expression, depth: int) -> Expression:
+        return Literal(None, None)
+
+    def _dated(self, node: exp.Expression, depth: int) -> Expression:
+        """DATE '…' and TIMESTAMP '…', which the parser reads as casts of a string."""
+        _only(node, "this", "to")
+        target, source = node.args["to"], node.this
+        plain = not any(value for name, value in target.args.items() if name != "this")
+        if plain and type(source) is exp.Literal and source.is_string:
+            if target.this is exp.DType.DATE:
+                return read_date(source.name)
+            if target.this is exp.DType.TIMESTAMPNTZ:
+                return read_timestamp(source.name)
+        raise PolicyError(explanation(node))
+
+    def _negation(self, node: exp.Expression, depth: int) -> Expression:
+        _only(node, "this")
+        operand = self._operand(node.this, depth)
+        match operand:
+            case Literal(
+                Type.INTEGER | Type.WIDE_INTEGER | Type.DECIMAL, int() | Decimal() as value
+            ):
+                return numeric_literal(-value)
+            case _:
+                return Negate(operand)
+
+    def _junction(self, node: exp.Expression, depth: int) -> Expression:
+        """AND and OR, flat: a long chain is wide, not deep."""
+        kind = type(node)
+        pending: list[object] = [node]
+        operands: list[Expression] = []
+        while pending:
+            part = _unwrapped(pending.pop())
+            if isinstance(part, exp.Expression) and type(part) is kind:
+                _only(part, "this", "expression")
+                pending += [part.args["expression"], part.this]
+            else:
+                operands.append(self.convert(part, depth))
+        return And(tuple(operands)) if kind is exp.And else Or(tuple(operands))
+
+    def _not(self, node: exp.Expression, depth: int) -> Expression:
+        _only(node, "this")
+        return Not(self.convert(node.this, depth))
+
+    def _comparison(self, node: exp.Expression, depth: int) -> Expression:
+        return Compare(_COMPARISONS[type(node)], *self._sides(node, depth))
+
+    def _distinct(self, node: exp.Expression, depth: int) -> Expression:
+        return Distinct(*self._sides(node, depth))
+
+    def _same(self, node: exp.Expression, depth: int) -> Expression:
+        return Not(self._distinct(node, depth))
+
+    def _arithmetic(self, node: exp.Expression, depth: int) -> Expression:
+        return Arithmetic(_OPERATORS[type(node)], *self._sides(node, depth))
+
+    def _sides(self, node: exp.Expression, depth: int) -> tuple[Expression, Expression]:
+        _only(node, "this", "expression")
+        return self._operand(node.this, depth), self._operand(node.args["expression"], depth)
+
+    def _is(self, node: exp.Expression, depth: int) -> Expression:
+        _only(node, "this", "expression")
+        operand = self._operand(node.this, depth)
+        target = node.args["expression"]
+        if type(target) is exp.Null:
+            return IsNull(operand)
+        if type(target) is exp.Boolean:
+            return IsTruth(operand, bool(target.this))
+        raise PolicyError(f"IS is followed by NULL, TRUE or FALSE, not {_shown(target)}.")
+
+    def _in(self, node: exp.Expression, depth: int) -> Expression:
+        if node.args.get("query") is not None:
+            raise PolicyError(explanation(node.args["query"]))
+        if node.args.get("field") is not None or not node.expressions:
+            raise PolicyError("IN needs a list of literals in parentheses, such as IN (1, 2).")
+        _only(node, "this", "expressions")
+        choices = tuple(self._operand(choice, depth) for choice in node.expressions)
+        for choice, source in zip(choices, node.expressions, strict=True):
+            if not isinstance(choice, Literal):
+                raise PolicyError(f"The list of IN holds literals only, not {_shown(source)}.")
+        return In(self._operand(node.this, depth), choices)
+
+    def _between(self, node: exp.Expression, depth: int) -> Expression:
+        _only(node, "this", "low", "high")
+        low, high = node.args["low"], node.args["high"]
+        return Between(*(self._operand(part, depth) for part in (node.this, low, high)))
+
+    def _like(self, node: exp.Expression, depth: int) -> Expression:
+        _only(node, "this", "expression", "negate")
+        pattern = node.args["expression"]
+        if type(pattern) is not exp.Literal or not pattern.is_string:
+            raise PolicyError(f"LIKE needs a literal pattern, not {_shown(pattern)}.")
+        if "\\" in pattern.name:
+            raise PolicyError("A LIKE pattern has no backslash: engines disagree on its meaning.")
+        like = Like(self._operand(node.this, depth), pattern.name)
+        return Not(like) if node.args.get("negate") else like
+
+    def _case(self, node: exp.Expression, depth: int) -> Expression:
+        _only(node, "this", "ifs", "default")
+        subject, default = node.args.get("this"), node.args.get("default")
+        for branch in node.args["ifs"]:
+            _only(branch, "this", "true")
+        return Case(
+            None if subject is None else self.convert(subject, depth),
+            tuple(
+                (self.convert(branch.this, depth), self.convert(branch.args["true"], depth))
+                for branch in node.args["ifs"]
+            ),
+            None if default is None else self.convert(default, depth),
+        )
+
+    def _coalesce(self, node: exp.Expression, depth: int) -> Expression:
+        _only(node, "this", "expressions")
+        return Coalesce(tuple(self.convert(part, depth) for part in (node.this, *node.expressions)))
+
+    def _letters(self, node: exp.Expression, depth: int) -> Expression:
+        _only(node, "this")
+        return ChangeLetters(_LETTERS[type(node)], self.convert(node.this, depth))
+
+    def _part(self, node: exp.Expression, depth: int) -> Expression:
+        _only(node, "this")
+        if node.this is None:
+            raise PolicyError("date() needs a column, such as date(ts).")
+        return PartOf(_PARTS[type(node)], self.convert(node.this, depth))
+
+    def _function(self, node: exp.Expression, depth: int) -> Expression:
+        """The functions that sqlglot has no node for; any other name is unknown to us as well."""
+        _only(node, "this", "expressions")
+        name, arguments = str(node.name).lower(), node.expressions
+        if name == "weekday" and len(arguments) == 1:
+            return PartOf(Part.WEEKDAY, self.convert(arguments[0], depth))
+        if name == "bucket" and len(arguments) == 2:
+            width = self.convert(arguments[1], depth)
+            match width:
+                case Literal(Type.INTEGER, int(value)) if value > 0:
+                    return _bucket(self.convert(arguments[0], depth), value)
+            raise PolicyError("The width in bucket(x, width) is a positive integer literal.")
+        raise PolicyError(explanation(node))
+
+
+_Converter: TypeAlias = Callable[[exp.Expression, int], Expression]
+
+
+def _bucket(operand: Expression, width: int) -> Bucket:
+    # Engines write the operand of a bucket several times: nested ones would grow exponentially.
+    if any(isinstance(part, Bucket) for part in walk(operand)):
+        raise PolicyError("bucket() within bucket() is not allowed; use the wider bucket alone.")
+    return Bucket(operand, width)
+
+
+def _unwrapped(node: object) -> object:
+    while isinstance(node, exp.Paren):
+        _only(node, "this")
+        node = node.this
+    return node
+
+
+def _only(node: exp.Expression, *allowed: str) -> None:
+    """Refuses a node that carries anything but the arguments we understand."""
+    for name, value in node.args.items():
+        if value and name not in allowed:
+            raise PolicyError(f"The part {_shown(node)} is not accepted: {name} is not supported.")
+
+
+def _shown(node: object) -> str:
+    return (
+        node.sql(dialect=_DIALECT, comments=False)[:60]
+        if isinstance(node, exp.Expression)
+        else "it"
+    )

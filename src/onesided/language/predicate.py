@@ -1,0 +1,145 @@
+"""Predicates and group keys: accepted text, ready to be bound, rendered and evaluated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from onesided.errors import PolicyError
+from onesided.language.binding import (
+    bind_condition,
+    bind_value,
+    check_condition,
+    check_value,
+    resolve,
+    type_of,
+)
+from onesided.language.canonical import canonical_text
+from onesided.language.evaluation import evaluate
+from onesided.language.rendering import Dialect, render, render_key
+from onesided.language.tree import Bucket, Column, Expression, PartOf, Value, column_names
+from onesided.language.types import Schema, Type
+
+
+@dataclass(frozen=True)
+class Predicate:
+    """A condition on one row. As a WHERE it selects the rows for which it is true, not NULL."""
+
+    expression: Expression
+
+    @classmethod
+    def parse(cls, text: str) -> Predicate:
+        """Reads a text; PolicyError names the part that is not accepted."""
+        expression = _parsed(text)
+        check_condition(expression)
+        return cls(expression)
+
+    @property
+    def sql(self) -> str:
+        """The canonical text."""
+        return canonical_text(self.expression)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns it reads, in order of appearance."""
+        return column_names(self.expression)
+
+    def bind(self, schema: Schema) -> BoundPredicate:
+        """The predicate on tables of this schema, its columns found and its types checked."""
+        resolved = resolve(self.expression, schema)
+        return BoundPredicate(resolved, bind_condition(resolved, schema))
+
+    def __str__(self) -> str:
+        return self.sql
+
+
+@dataclass(frozen=True)
+class BoundPredicate(Predicate):
+    """A predicate whose columns and types are known: `typed` is what engines are given."""
+
+    typed: Expression
+
+    def render(self, dialect: Dialect, table: str | None = None) -> str:
+        """The SQL of the condition; `table` qualifies its columns."""
+        return render(self.typed, dialect, table)
+
+    def evaluate(self, row: Mapping[str, Any]) -> bool | None:
+        """The condition for one row; None is NULL."""
+        truth = evaluate(self.typed, row)
+        return None if truth is None else bool(truth)
+
+
+@dataclass(frozen=True)
+class Key:
+    """What to group by: a column, or hour, weekday, date or bucket of a column."""
+
+    expression: Expression
+
+    @classmethod
+    def parse(cls, text: str) -> Key:
+        """Reads `room`, `hour(ts)` or `bucket(age, 10)`."""
+        expression = _parsed(text)
+        match expression:
+            case Column() | PartOf(_, Column()) | Bucket(Column()):
+                check_value(expression)
+                return cls(expression)
+            case _:
+                raise PolicyError(
+                    f"{canonical_text(expression)} is no group key; group by a column, or by "
+                    "hour, weekday, date or bucket of a column."
+                )
+
+    @property
+    def name(self) -> str:
+        """The name of the key in a result: the column's own name, or the canonical text."""
+        if isinstance(self.expression, Column):
+            return self.expression.name
+        return canonical_text(self.expression)
+
+    @property
+    def column(self) -> str:
+        """The column that the key is made from."""
+        return column_names(self.expression)[0]
+
+    def bind(self, schema: Schema) -> BoundKey:
+        """The key on tables of this schema."""
+        resolved = resolve(self.expression, schema)
+        return BoundKey(resolved, bind_value(resolved, schema))
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
+class BoundKey(Key):
+    """A group key whose column and type are known."""
+
+    typed: Expression
+
+    @property
+    def type(self) -> Type:
+        """The type of the key's values."""
+        return type_of(self.typed)
+
+    def render(self, dialect: Dialect, table: str | None = None) -> str:
+        """The SQL to group by; `table` qualifies its column."""
+        return render_key(self.typed, dialect, table)
+
+    def evaluate(self, row: Mapping[str, Any]) -> Value:
+        """The key of one row; None is NULL."""
+        return evaluate(self.typed, row)
+
+
+def _parsed(text: str) -> Expression:
+    # The parser takes a while to load: nothing pays for it before the first text is read.
+    from onesided.language.parser import MAX_LENGTH, parse
+
+    expression = parse(text)
+    canonical = canonical_text(expression)
+    if len(canonical) > MAX_LENGTH:
+        raise PolicyError(f"A predicate has at most {MAX_LENGTH} characters; shorten it.")
+    # A word can be a column in one place and a keyword in another.
+    if parse(canonical) != expression:
+        raise PolicyError("Put double quotes around the column names: one of them is a keyword.")
+    return expression

@@ -1,0 +1,56 @@
+"""Why a part of a text is not accepted, in words."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+_ROW_ALONE = "a predicate may depend on nothing but its row"
+_ENGINES = "engines do not agree on what it gives"
+
+_REASONS: tuple[tuple[tuple[type[exp.Expression], ...], str], ...] = (
+    (
+        (exp.Subquery, exp.Select, exp.Exists, exp.SetOperation),
+        f"A subquery is not allowed: {_ROW_ALONE}.",
+    ),
+    ((exp.Window,), f"A window function is not allowed: {_ROW_ALONE}."),
+    ((exp.Star, exp.Columns), "A star is not allowed: name each column."),
+    ((exp.Cast, exp.TryCast), f"A cast is not allowed: {_ENGINES}; compare with a typed literal."),
+    ((exp.Div, exp.IntDiv, exp.Mod), f"Division is not allowed: {_ENGINES}; use bucket(x, width)."),
+    ((exp.ILike,), f"ILIKE is not allowed: {_ENGINES}; write lower(column) LIKE 'pattern'."),
+    ((exp.Escape,), "ESCAPE is not allowed in LIKE: engines do not agree on what it gives."),
+    (
+        (exp.Placeholder, exp.Parameter, exp.SessionParameter),
+        "A parameter is not allowed: write the value itself.",
+    ),
+    ((exp.Alias,), "An alias is not allowed: a predicate is one expression, check its operators."),
+    ((exp.Tuple,), "A row of several values is not allowed: compare one column at a time."),
+    ((exp.Lambda,), "A lambda is not allowed."),
+    ((exp.Concat, exp.DPipe), "Joining texts is not allowed: compare one column at a time."),
+    (
+        (exp.RegexpLike, exp.SimilarTo, exp.Glob),
+        f"A regular expression is not allowed: {_ENGINES}; use LIKE.",
+    ),
+)
+
+
+def explanation(node: object) -> str:
+    """One sentence that names the offending part."""
+    for kinds, sentence in _REASONS:
+        if isinstance(node, kinds):
+            return sentence
+    if isinstance(node, exp.AggFunc):
+        return f"The aggregate {_name(node)}() is not allowed: {_ROW_ALONE}."
+    if isinstance(node, exp.Func):
+        return (
+            f"The function {_name(node)}() is not allowed in a predicate: only lower, upper, "
+            "coalesce, hour, weekday, date and bucket are sure to depend on the row alone."
+        )
+    if isinstance(node, exp.Expression):
+        return f"The part {node.sql(dialect='duckdb', comments=False)[:60]} is not allowed here."
+    return "The predicate has an empty part; complete it."
+
+
+def _name(function: exp.Func) -> str:
+    if isinstance(function, exp.Anonymous):
+        return str(function.name).lower()
+    return function.sql_name().lower()

@@ -1,0 +1,197 @@
+"""The same predicate for each engine.
+
+The text is written from a bound tree, with every name and string quoted, so nothing of what the
+user typed reaches an engine as it was typed. Two engines must give the same answer for the same
+row; the comments say where they would not without help. No expression below can raise an error
+for any value: what has no answer is NULL, which makes a row sensitive and keeps it out of WHERE.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from datetime import date, datetime
+from typing import ClassVar
+
+from onesided.language.binding import type_of
+from onesided.language.canonical import literal_text
+from onesided.language.evaluation import LOWER_LETTERS, UPPER_LETTERS
+from onesided.language.tree import (
+    And,
+    Arithmetic,
+    Between,
+    Bucket,
+    Case,
+    ChangeLetters,
+    Coalesce,
+    Column,
+    Compare,
+    Convert,
+    Distinct,
+    Expression,
+    In,
+    IsNull,
+    IsTruth,
+    Letters,
+    Like,
+    Literal,
+    Negate,
+    Not,
+    Operator,
+    Or,
+    Part,
+    PartOf,
+)
+from onesided.language.types import Type
+from onesided.language.words import quoted
+
+
+class Writer(ABC):
+    """What the engines share; `types` are the names of our types in their SQL."""
+
+    types: ClassVar[Mapping[Type, str]]
+    name_mark = '"'
+
+    def __init__(self, table: str | None) -> None:
+        self._table = table
+
+    def write(self, node: Expression) -> str:
+        """A text that can be an operand of anything: an atom or in parentheses."""
+        match node:
+            case Column():
+                return self._column(node)
+            case Literal(kind, value):
+                return self._literal(kind, value)
+            case And(operands):
+                return f"({' AND '.join(map(self.write, operands))})"
+            case Or(operands):
+                return f"({' OR '.join(map(self.write, operands))})"
+            case Not(operand):
+                return f"(NOT {self.write(operand)})"
+            case IsNull(operand):
+                return f"({self.write(operand)} IS NULL)"
+            case IsTruth(operand, truth):
+                return f"({self.write(operand)} IS {literal_text(truth)})"
+            case Case():
+                return self._case(node)
+            case Coalesce(operands):
+                return f"coalesce({', '.join(map(self.write, operands))})"
+            case Compare() | Distinct() | In() | Between() | Like():
+                return self._predicate(node)
+            case _:
+                return self._value(node)
+
+    def _predicate(self, node: Compare | Distinct | In | Between | Like) -> str:
+        match node:
+            case Compare(comparison, left, right):
+                return f"({self._compared(left)} {comparison.value} {self._compared(right)})"
+            case Distinct(left, right):
+                return f"({self._compared(left)} IS DISTINCT FROM {self._compared(right)})"
+            case In(operand, choices):
+                subject = self._compared(operand)
+                if type_of(operand) is Type.FLOAT:
+                    subject = self.without_negative_zero(subject)
+                return f"({subject} IN ({', '.join(map(self._compared, choices))}))"
+            case Between(operand, low, high):
+                bounds = f"{self._compared(low)} AND {self._compared(high)}"
+                return f"({self._compared(operand)} BETWEEN {bounds})"
+            case Like(operand, pattern):
+                return f"({self._compared(operand)} LIKE {self.string(pattern)})"
+
+    def _value(self, node: Expression) -> str:
+        match node:
+            case Convert(operand, kind):
+                return self.converted(operand, kind)
+            case ChangeLetters(letters, operand):
+                # The engines' own lower() and upper() follow different versions of Unicode.
+                pair = (UPPER_LETTERS, LOWER_LETTERS)
+                source, target = pair if letters is Letters.LOWER else pair[::-1]
+                return f"translate({self.write(operand)}, '{source}', '{target}')"
+            case Arithmetic(operator, left, right):
+                return self.checked(operator, self.write(left), self.write(right))
+            case Negate(operand):
+                return self.checked(Operator.MINUS, "0", self.write(operand))
+            case Bucket(operand, width):
+                return self.checked(Operator.MINUS, *self._bucket(self.write(operand), width))
+            case PartOf(part, operand):
+                return self.part_of(part, self.write(operand))
+            case _:
+                raise AssertionError(f"{type(node).__name__} cannot be rendered")
+
+    def _case(self, node: Case) -> str:
+        words = ["(CASE"]
+        if node.subject is not None:
+            words.append(self._compared(node.subject))
+        for when, then in node.branches:
+            test = self.write(when) if node.subject is None else self._compared(when)
+            words += ["WHEN", test, "THEN", self.write(then)]
+        if node.otherwise is not None:
+            words += ["ELSE", self.write(node.otherwise)]
+        return " ".join([*words, "END)"])
+
+    def _column(self, column: Column) -> str:
+        name = self.name(column.name)
+        qualified = name if self._table is None else f"{self.name(self._table)}.{name}"
+        kind = type_of(column)
+        # The engine's type can be a relative of ours: REAL, ENUM, nanoseconds, a time zone.
+        if kind in (Type.FLOAT, Type.TEXT, Type.TIMESTAMP, Type.WIDE_INTEGER):
+            return self.cast(qualified, kind)
+        return qualified
+
+    def _literal(self, kind: Type | None, value: object) -> str:
+        if kind is None:
+            raise AssertionError("the tree is not bound")
+        match value:
+            case None:
+                return f"CAST(NULL AS {self.types[kind]})"
+            case str():
+                return self.string(value)
+            case datetime():
+                return f"{self.types[kind]} '{value.isoformat(sep=' ')}'"
+            case date():
+                return f"DATE '{value.isoformat()}'"
+            case float():
+                # Through a string: as a numeric literal it would be a decimal, rounded twice.
+                return f"CAST('{value!r}' AS {self.types[kind]})"
+            case bool():
+                return literal_text(value)
+            case _:
+                return f"({value:f})" if kind is Type.DECIMAL else f"({value})"
+
+    def _compared(self, node: Expression) -> str:
+        text = self.write(node)
+        return self.by_code_point(text) if type_of(node) is Type.TEXT else text
+
+    def name(self, name: str) -> str:
+        return quoted(name, self.name_mark)
+
+    def cast(self, text: str, kind: Type) -> str:
+        return f"CAST({text} AS {self.types[kind]})"
+
+    def _bucket(self, text: str, width: int) -> tuple[str, str]:
+        """The number and its distance from the lower edge, which is at least 0 for all signs."""
+        rest = f"({text} % {width})"
+        return text, f"(CASE WHEN {rest} < 0 THEN {rest} + {width} ELSE {rest} END)"
+
+    def by_code_point(self, text: str) -> str:
+        """`text` so that it compares by code point, whatever the column's collation."""
+        return text
+
+    def without_negative_zero(self, text: str) -> str:
+        """`text` with -0.0 made 0.0, for the places where an engine looks at the bits."""
+        return f"({text} + CAST('0' AS {self.types[Type.FLOAT]}))"
+
+    def converted(self, operand: Expression, kind: Type) -> str:
+        return self.cast(self.write(operand), kind)
+
+    @abstractmethod
+    def string(self, value: str) -> str:
+        """A string literal that no setting of the engine can change."""
+
+    @abstractmethod
+    def checked(self, operator: Operator, left: str, right: str) -> str:
+        """64-bit arithmetic that gives NULL where the result does not fit."""
+
+    @abstractmethod
+    def part_of(self, part: Part, text: str) -> str:
+        """The hour, the ISO weekday or the date of a point in time."""

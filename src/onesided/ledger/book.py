@@ -1,0 +1,105 @@
+"""The ledger on any store: its accounts, its verification, its export."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from onesided.errors import LedgerError
+from onesided.ledger.account import StoredAccount, check_label, current_budget
+from onesided.ledger.base import Account, Head, LedgerDamaged, Terms, Verification
+from onesided.ledger.chain import Entry, Kind
+from onesided.ledger.export import exported
+from onesided.ledger.records import terms_from_json, terms_to_json
+from onesided.ledger.store import Rows, Store
+from onesided.ledger.verification import verified
+from onesided.loss import show
+
+
+class StoredLedger:
+    """A ledger in `store`; meets the protocol `Ledger`."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def __repr__(self) -> str:
+        return f"Ledger({self._store!r})"
+
+    def account(self, terms: Terms) -> Account:
+        """Open the account of `terms.dataset`, or continue it; LedgerError under other terms."""
+        check_label(terms.dataset, "name of the data set")
+        with self._store.reading() as rows:
+            entry = rows.account_named(terms.dataset)
+            if entry is not None:
+                return self._continued(rows, entry, terms)
+        if terms.budget is None or terms.budget <= 0:
+            raise LedgerError(
+                f"The ledger has no account for {terms.dataset!r} yet; give it a budget above 0."
+            )
+        with self._store.writing() as rows:
+            entry = rows.account_named(terms.dataset) or rows.append(
+                Kind.ACCOUNT, account=None, label=terms.dataset, content=terms_to_json(terms)
+            )
+            return self._continued(rows, entry, terms)
+
+    def _continued(self, rows: Rows, entry: Entry, terms: Terms) -> Account:
+        budget = current_budget(rows, entry.number)
+        agreed = terms_from_json(entry.body()["content"], budget)
+        _same_terms(agreed, terms, budget)
+        return StoredAccount(self._store, entry.number, agreed)
+
+    def accounts(self) -> tuple[Account, ...]:
+        """The accounts there are, oldest first."""
+        with self._store.reading() as rows:
+            return tuple(
+                StoredAccount(
+                    self._store,
+                    entry.number,
+                    terms_from_json(entry.body()["content"], current_budget(rows, entry.number)),
+                )
+                for entry in rows.opened_accounts()
+            )
+
+    def verify(self, anchor: Head | None = None) -> Verification:
+        """Check the chain, all sums and all releases, and that `anchor` is still part of it."""
+        try:
+            with self._store.reading() as rows:
+                found = verified(rows, anchor)
+            if found.ok and (damage := self._store.damage()) is not None:
+                return Verification(head=found.head, problem=damage)
+        except LedgerDamaged as error:
+            return Verification(head=Head(entries=0, hash=""), problem=str(error))
+        return found
+
+    def export(self) -> dict[str, Any]:
+        """All accounts, entries and receipts for an auditor; no coin key, no released data."""
+        with self._store.reading() as rows:
+            return exported(rows)
+
+    def head(self) -> Head:
+        """The end of the chain."""
+        with self._store.reading() as rows:
+            return rows.head
+
+    def close(self) -> None:
+        """Let go of the file or connection."""
+        self._store.close()
+
+
+def _same_terms(agreed: Terms, asked: Terms, budget: Fraction) -> None:
+    name = agreed.dataset
+    for term, words in (
+        ("unit", "unit"),
+        ("policy_id", "policy"),
+        ("partition_columns", "partition columns"),
+    ):
+        if getattr(agreed, term) != getattr(asked, term):
+            raise LedgerError(
+                f"The account of {name!r} in this ledger was opened with another {words}; use the "
+                f"same or open a data set of another name."
+            )
+    if asked.budget is not None and asked.budget != budget:
+        raise LedgerError(
+            f"The budget of {name!r} in this ledger is {show(budget)}; leave the budget out, or "
+            f"have it raised with who and why."
+        )

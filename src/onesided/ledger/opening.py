@@ -1,0 +1,29 @@
+"""Where a ledger lives: memory, a file, or a database."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from onesided.ledger.base import Ledger
+from onesided.ledger.book import StoredLedger
+from onesided.ledger.postgres import open_database
+from onesided.ledger.sqlite import SqliteStore, open_file
+from onesided.ledger.store import Store
+
+
+def open_ledger(where: str | Path | None, *, create: bool = True) -> Ledger:
+    """Open the ledger at `where`: None is memory, "postgresql://…" a database, else a SQLite file.
+
+    A ledger that does not exist is created, or refused without `create`.
+    """
+    ledger = StoredLedger(_store(where, create=create))
+    ledger.head()  # an unusable ledger says so now and not at the first charge
+    return ledger
+
+
+def _store(where: str | Path | None, *, create: bool) -> Store:
+    if where is None:
+        return SqliteStore(None)
+    if isinstance(where, str) and where.startswith(("postgresql://", "postgres://")):
+        return open_database(where, create=create)
+    return open_file(Path(where), create=create)

@@ -1,0 +1,142 @@
+"""`ahp`: clusters of bins with similar noisy counts, each measured as one bucket.
+
+After "Towards accurate histogram publication under differential privacy" (Zhang et al. 2014), with
+the clustering that is optimal for its error estimate in the place of a greedy one.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import accumulate
+from math import log
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onesided.data.histogram import Counts
+from onesided.errors import InputError
+from onesided.mechanisms.base import Kind
+from onesided.mechanisms.bucket import BucketAlgorithm, Bucketed
+from onesided.mechanisms.totals import bucket_totals, checked_share, measure_totals, spread_evenly
+from onesided.randomness import Randomness
+
+
+@dataclass(frozen=True, kw_only=True)
+class AHP(BucketAlgorithm):
+    """Noisy counts at rate a₁/k; the small ones become 0; cluster them by value; measure clusters.
+
+    - a₁ = `partition_share` of the budget pays for the noisy counts, the rest for the totals;
+    - `cutoff` η: noisy counts below η·ln(d)·k/a₁ count as 0, where d is the number of bins.
+
+    Bins of a cluster need not be neighbours, so the order of the bins means nothing to it.
+    """
+
+    name: ClassVar[str] = "ahp"
+    kind: ClassVar[Kind] = Kind.SOUND
+    summary: ClassVar[str] = "buckets of bins whose noisy counts are alike"
+
+    partition_share: Fraction = Fraction(85, 100)
+    cutoff: float = 0.35
+
+    def __post_init__(self) -> None:
+        share = checked_share(self.partition_share, "partition_share")
+        object.__setattr__(self, "partition_share", share)
+        if not 0 <= self.cutoff < float("inf"):
+            raise InputError("cutoff must be a number that is not negative.")
+
+    def run(
+        self, counts: Counts, k: int, budget: Fraction, rng: Randomness, n: int | None = None
+    ) -> Bucketed:
+        first_rate = budget * self.partition_share / k
+        second_rate = budget * (1 - self.partition_share) / k
+        noise = rng.two_sided_geometric(first_rate, counts.size)
+        noisy = counts + noise.reshape(counts.shape)
+        smallest = self.cutoff * log(counts.size) / float(first_rate)
+        buckets = clusters(np.where(noisy < smallest, 0, noisy), 2 / float(second_rate) ** 2)
+
+        measured = measure_totals(bucket_totals(counts, buckets), second_rate, rng)
+        return Bucketed(
+            value=spread_evenly(measured.values, buckets),
+            buckets=buckets,
+            noise=f"two-sided geometric: rate {first_rate} on each count for the clusters, "
+            f"rate {second_rate} on the total of each cluster",
+            intervals=(measured.interval,),
+            parts={"bucket_totals": measured.values},
+        )
+
+
+def clusters(noisy: Counts, variance: float) -> NDArray[np.int64]:
+    """The cluster of each bin, such that Σ over clusters C of Σ(yᵢ − ȳ)² + `variance`/|C| is least.
+
+    That estimates the squared error: a bin is off by its distance from the cluster's mean, and the
+    noise of the cluster's total is shared by |C| bins. Clusters are intervals of values y; equal
+    values stay together.
+    """
+    values, where, sizes = np.unique(noisy, return_inverse=True, return_counts=True)
+    # The error does not move with the origin, and sums of small numbers lose fewer digits.
+    centred = (values - values[values.size // 2]).astype(np.float64)
+    starts = _cheapest_cuts(centred, sizes, variance)
+    labels = np.zeros(values.size, dtype=np.int64)
+    labels[starts[1:]] = 1
+    return np.asarray(np.cumsum(labels)[where].reshape(noisy.shape), dtype=np.int64)
+
+
+def _cheapest_cuts(
+    values: NDArray[np.float64], sizes: NDArray[np.int64], variance: float
+) -> list[int]:
+    """The first position of each cluster of sorted `values` that occur `sizes` times.
+
+    The cost w(i, j) of a cluster i … j−1 meets the quadrangle inequality: so does the squared
+    deviation of sorted values, and so does a convex function of the length. Hence a later cut, once
+    it is the better one, stays so, and a queue of cuts with the position from which each is the
+    best finds the optimum in O(d log d).
+    """
+    mass: list[int] = [0, *accumulate(sizes.tolist())]
+    linear: list[float] = [0.0, *accumulate((values * sizes).tolist())]
+    square: list[float] = [0.0, *accumulate((values * values * sizes).tolist())]
+    best = [0.0] * len(mass)
+    previous = [0] * len(mass)
+
+    def cost(i: int, j: int) -> float:
+        """The least cost of the first j values if the last cluster among them begins at i."""
+        total = linear[j] - linear[i]
+        return best[i] + square[j] - square[i] + (variance - total * total) / (mass[j] - mass[i])
+
+    queue: deque[tuple[int, int]] = deque([(0, 1)])
+    for j in range(1, len(mass)):
+        while len(queue) > 1 and queue[1][1] <= j:
+            queue.popleft()
+        previous[j] = queue[0][0]
+        best[j] = cost(previous[j], j)
+        # Cuts that j beats from where they begin will never be the best again.
+        while queue and queue[-1][1] > j and cost(j, queue[-1][1]) <= cost(*queue[-1]):
+            queue.pop()
+        since = _overtakes(cost, j, *queue[-1], end=len(mass)) if queue else j + 1
+        if since < len(mass):
+            queue.append((j, since))
+    return _follow(previous)
+
+
+def _overtakes(
+    cost: Callable[[int, int], float], cut: int, rival: int, since: int, end: int
+) -> int:
+    """The first position after `since` at which `cut` is no worse than `rival`; `end` if none."""
+    low = max(since, cut) + 1
+    while low < end:
+        middle = (low + end) // 2
+        if cost(cut, middle) <= cost(rival, middle):
+            end = middle
+        else:
+            low = middle + 1
+    return end
+
+
+def _follow(previous: list[int]) -> list[int]:
+    starts = [previous[-1]]
+    while starts[-1] > 0:
+        starts.append(previous[starts[-1]])
+    return starts[::-1]

@@ -1,0 +1,83 @@
+"""The protocol that every mechanism meets."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+from typing import ClassVar
+
+from onesided.data import Histogram, Measurement
+from onesided.errors import MechanismRefused
+from onesided.loss import Loss, Number, positive
+from onesided.randomness import Randomness, system
+
+
+class Kind(Enum):
+    """What a mechanism may be used for."""
+
+    SOUND = "sound"  # proven and exact: a session may release it
+    IDEALISED = "idealised"  # as in the paper, on floating point: experiments only
+    BROKEN = "broken"  # does not keep its promise: attacks and experiments only
+
+
+@dataclass(frozen=True)
+class PublicFacts:
+    """All that may be known before paying: what `plan` and `auto` compute from.
+
+    `n` units, `d` bins (None for an open domain), contribution bound `k`, whether n stands for the
+    histogram's total, and an *assumed* share of non-sensitive units.
+    """
+
+    n: int
+    d: int | None
+    k: int = 1
+    total_public: bool = False
+    nonsensitive_share: float = 0.5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mechanism(ABC):
+    """A randomised function of a histogram with a stated loss.
+
+    Subclasses are frozen dataclasses whose fields are keyword-only parameters, and have a proof of
+    their loss in the Markdown page of the same stem beside their module.
+    """
+
+    name: ClassVar[str]
+    kind: ClassVar[Kind]
+    summary: ClassVar[str]
+    #: Whether the bins must be declared; otherwise keys may be found through the noise.
+    needs_domain: ClassVar[bool] = True
+
+    @abstractmethod
+    def loss(self, epsilon: Fraction, *, fixed_n: bool = False) -> Loss:
+        """The pair (s, t) that a release calibrated to OSDP `epsilon` costs.
+
+        The pair does not depend on k: noise grows with k so that the pair need not. `fixed_n` says
+        whether the release may read the public number of units, and is carried over where it does.
+        """
+
+    def expected_error(self, facts: PublicFacts, epsilon: Fraction) -> float | None:
+        """The expected mean of |x̃ᵢ − xᵢ| over the bins, from public `facts` alone, before paying.
+
+        x̃ is the released value and x the count of *all* units, so what a mechanism leaves out
+        counts as error. None where the error depends on the data too much to be said beforehand.
+        """
+        return None
+
+    @abstractmethod
+    def measure(self, data: Histogram, epsilon: Fraction, rng: Randomness) -> Measurement:
+        """Run on `data` at OSDP `epsilon`; called by `release` after the checks."""
+
+    def release(
+        self, data: Histogram, *, epsilon: Number, rng: Randomness | None = None
+    ) -> Measurement:
+        """Run on `data`, calibrated to OSDP `epsilon`, with noise from `rng` or the system."""
+        exact = positive(epsilon)
+        if self.needs_domain and data.open_domain:
+            raise MechanismRefused(
+                f"{self.name} needs a declared domain; declare the group keys, or use one-sided."
+            )
+        return self.measure(data, exact, rng or system())

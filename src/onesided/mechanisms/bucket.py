@@ -1,0 +1,79 @@
+"""Algorithms that measure buckets: groups of bins that share one noisy total.
+
+Each of them is ordinary differential privacy on a single array of counts, calibrated to adding or
+removing one unit. As a mechanism of its own it runs on all units at half of the OSDP ε; the recipe
+(`recipe.py`) runs the same algorithm at another budget, or on the non-sensitive units alone.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onesided.data import Histogram, Interval, Measurement
+from onesided.data.histogram import Counts
+from onesided.loss import Loss
+from onesided.mechanisms.base import Mechanism
+from onesided.randomness import Randomness
+
+
+@dataclass(frozen=True)
+class Bucketed:
+    """What an algorithm over buckets found; `value` and `buckets` have the shape of the counts.
+
+    - `value`: the estimate of each bin.
+    - `buckets`: the number of each bin's bucket, from 0.
+    - `noise`: the noise in words, for the receipt.
+    - `intervals`, `parts`: as in `Measurement`.
+    """
+
+    value: NDArray[Any]
+    buckets: NDArray[np.int64]
+    noise: str
+    intervals: tuple[Interval, ...] = ()
+    parts: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BucketAlgorithm(Mechanism):
+    """A differentially private algorithm that answers with buckets.
+
+    `run` at add/remove budget a has the pair (a, a). An algorithm with `reads_n` makes use of n
+    where it is given; it may then be calibrated to replacing one unit at 2a, which is booked as
+    (a, a) with fixed n. Where n is None it must do without (a noisy total, say).
+    """
+
+    #: Whether `run` makes use of the public number of units where it is handed over.
+    reads_n: ClassVar[bool] = False
+
+    @abstractmethod
+    def run(
+        self, counts: Counts, k: int, budget: Fraction, rng: Randomness, n: int | None = None
+    ) -> Bucketed:
+        """Run on `counts` at add/remove `budget`, where one unit is in at most `k` bins.
+
+        `n` is the public number of units, given only where it stands for the total of `counts`.
+        """
+
+    def loss(self, epsilon: Fraction, *, fixed_n: bool = False) -> Loss:
+        """(ε/2, ε/2): ordinary DP for adding or removing a unit at ε/2, on all units."""
+        half = epsilon / 2
+        return Loss(half, half, fixed_n=fixed_n and self.reads_n)
+
+    def measure(self, data: Histogram, epsilon: Fraction, rng: Randomness) -> Measurement:
+        """Run on all units at add/remove ε/2."""
+        result = self.run(data.all, data.k, epsilon / 2, rng, data.n if self.reads_n else None)
+        return Measurement(
+            value=result.value,
+            loss=self.loss(epsilon, fixed_n=data.total_public),
+            noise=result.noise,
+            intervals=result.intervals,
+            buckets=result.buckets,
+            parts=result.parts,
+        )

@@ -1,0 +1,56 @@
+"""`laplace`: ordinary differential privacy by integer noise on every count; the baseline."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+
+from onesided.data import Histogram, Interval, Measured, Measurement
+from onesided.loss import Loss
+from onesided.mechanisms.base import Kind, Mechanism, PublicFacts
+from onesided.mechanisms.noise import CONFIDENCE, geometric_quantile, two_sided_mean_size
+from onesided.randomness import Randomness
+
+
+@dataclass(frozen=True, kw_only=True)
+class Laplace(Mechanism):
+    """y = x + Z with Z two-sided geometric of rate ε/(2k): the discrete Laplace of scale 2k/ε.
+
+    - `clip`: raise negative counts to 0, which is free and halves the error of empty bins.
+    """
+
+    name: ClassVar[str] = "laplace"
+    kind: ClassVar[Kind] = Kind.SOUND
+    summary: ClassVar[str] = "ordinary differential privacy: two-sided geometric noise on all units"
+
+    clip: bool = False
+
+    def loss(self, epsilon: Fraction, *, fixed_n: bool = False) -> Loss:
+        """(ε/2, ε/2): adding or removing any unit moves at most k counts by 1, ε/(2k) each."""
+        return Loss.differential_privacy(epsilon / 2)
+
+    def expected_error(self, facts: PublicFacts, epsilon: Fraction) -> float | None:
+        """E|Z|, whatever the data."""
+        return two_sided_mean_size(epsilon / (2 * facts.k))
+
+    def measure(self, data: Histogram, epsilon: Fraction, rng: Randomness) -> Measurement:
+        rate = epsilon / (2 * data.k)
+        noise = rng.two_sided_geometric(rate, data.bins).reshape(data.shape)
+        counts = data.all + noise
+        # |Z| > z has twice the one-sided tail, so each side gets half of what may be missed.
+        reach = geometric_quantile(rate, (1 - CONFIDENCE) / 2)
+        interval = Interval(
+            Measured.ALL,
+            np.maximum(counts - reach, 0),
+            np.maximum(counts + reach, 0),
+            float(CONFIDENCE),
+        )
+        return Measurement(
+            value=np.maximum(counts, 0) if self.clip else counts,
+            loss=self.loss(epsilon),
+            noise=f"two-sided geometric of rate {rate} on each count of all units",
+            intervals=(interval,),
+        )

@@ -1,0 +1,90 @@
+"""`rr`: what a sample of true units, each kept by a coin, says about counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import exp, expm1
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onesided.data import Histogram, Interval, Measured, Measurement
+from onesided.data.histogram import Counts
+from onesided.errors import MechanismRefused
+from onesided.loss import Loss
+from onesided.mechanisms.base import Kind, Mechanism, PublicFacts
+from onesided.randomness import Randomness
+
+
+@dataclass(frozen=True, kw_only=True)
+class RandomizedResponse(Mechanism):
+    """Keeps each non-sensitive unit with probability 1 − e^(−ε) and counts those kept.
+
+    On a bare histogram units are thinned inside their bins, with floating-point binomial draws: the
+    paper's OsdpRR for experiments. A session counts a sample that it has really drawn instead, and
+    reads it with `sample_estimate`.
+
+    - `scale`: divide the counts by 1 − e^(−ε); the paper leaves them as they are.
+    """
+
+    name: ClassVar[str] = "rr"
+    kind: ClassVar[Kind] = Kind.IDEALISED
+    summary: ClassVar[str] = "counts of a sample of true non-sensitive units (OsdpRR)"
+    needs_domain: ClassVar[bool] = False
+
+    scale: bool = False
+
+    def loss(self, epsilon: Fraction, *, fixed_n: bool = False) -> Loss:
+        """(0, ε): sensitive units never leave, and a unit stays out with probability e^(−ε)."""
+        return Loss(0, epsilon)
+
+    def expected_error(self, facts: PublicFacts, epsilon: Fraction) -> float | None:
+        """The units left out: sensitive ones, and the share e^(−ε) of the others (unscaled)."""
+        if facts.d is None or facts.k > 1 or self.scale:
+            return None
+        kept = facts.nonsensitive_share * keep_probability(epsilon)
+        return facts.n / facts.d * (1 - kept)
+
+    def measure(self, data: Histogram, epsilon: Fraction, rng: Randomness) -> Measurement:
+        if data.k > 1:
+            raise MechanismRefused(
+                "rr thins bins only where a unit touches one of them; draw a sample instead."
+            )
+        kept = rng.generator().binomial(data.nonsensitive, keep_probability(epsilon))
+        keys = np.flatnonzero(kept) if data.open_domain else None
+        if keys is not None:
+            kept = kept[keys]
+        return Measurement(
+            value=kept / keep_probability(epsilon) if self.scale else kept,
+            loss=self.loss(epsilon),
+            noise=f"each non-sensitive unit kept with probability 1 − e^−{epsilon}",
+            intervals=(Interval(Measured.ALL, kept, None, 1.0),),
+            keys=keys,
+            parts={"lower": kept},
+        )
+
+
+@dataclass(frozen=True)
+class SampleEstimate:
+    """`estimate` of each count of non-sensitive units, and its `standard_error`."""
+
+    estimate: NDArray[np.float64]
+    standard_error: NDArray[np.float64]
+
+
+def sample_estimate(kept: Counts, epsilon: Fraction) -> SampleEstimate:
+    """What the counts c = `kept` of a sample drawn at ε say about the non-sensitive counts.
+
+    c is binomial(x_ns, p) with p = 1 − e^(−ε), so c/p is unbiased with variance x_ns·(1−p)/p, and
+    √(c·(1−p))/p estimates its root. Nothing but the released c is used: free post-processing.
+    """
+    p = keep_probability(epsilon)
+    counts = np.asarray(kept, dtype=np.float64)
+    return SampleEstimate(counts / p, np.sqrt(counts * exp(-float(epsilon))) / p)
+
+
+def keep_probability(epsilon: Fraction) -> float:
+    """1 − e^(−ε), without cancellation for small ε."""
+    return -expm1(-float(epsilon))

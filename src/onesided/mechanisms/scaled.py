@@ -1,0 +1,95 @@
+"""Positive real numbers enclosed between two integers times a power of two.
+
+Unlike an enclosure of fixed precision, one with an exponent of its own keeps its *relative* width
+for numbers of any size, such as the weights e^(−r·n) of the exponential mechanism.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cache
+from typing import NamedTuple
+
+from onesided.randomness import Enclosure, exp_bounds
+
+
+class Scaled(NamedTuple):
+    """A real number x with low·2ᵉ ≤ x ≤ high·2ᵉ, where e is `exponent`."""
+
+    low: int
+    high: int
+    exponent: int
+
+    def times(self, other: Scaled, precision: int) -> Scaled:
+        """An enclosure of the product, both ends of about `precision` bits."""
+        return _rounded(
+            self.low * other.low,
+            self.high * other.high,
+            self.exponent + other.exponent,
+            precision,
+        )
+
+    def plus(self, other: Scaled, precision: int) -> Scaled:
+        """An enclosure of the sum, both ends of about `precision` bits."""
+        small, large = sorted((self, other), key=lambda number: number.exponent)
+        gap = large.exponent - small.exponent
+        if gap > 2 * precision + small.high.bit_length():
+            # Here x ≤ small.high·2^small.exponent < 2^(large.exponent − 2·precision) ≤ one unit.
+            return Scaled(large.low, large.high + 1, large.exponent)
+        low, high = (large.low << gap) + small.low, (large.high << gap) + small.high
+        return _rounded(low, high, small.exponent, precision)
+
+    def share_of(self, whole: Scaled, bits: int) -> Enclosure:
+        """An enclosure of x/y at precision `bits`, where y > 0 is `whole` and x ≤ y."""
+        shift = bits + self.exponent - whole.exponent
+        low = _shifted(self.low, shift) // whole.high
+        high = -(-_shifted(self.high, shift, up=True) // whole.low)
+        return low, min(high, 1 << bits)
+
+
+def one() -> Scaled:
+    """The number 1."""
+    return Scaled(1, 1, 0)
+
+
+def exponential(rate: Fraction, precision: int) -> Scaled:
+    """e⁻ʳ to a relative width of about 2^−precision, where r is `rate` ≥ 0."""
+    # e⁻ʳ ≥ 2^(−3r/2), so this many leading bits of the fixed-point number may be zero.
+    leading = int(rate * 3 / 2) + 1
+    low, high = exp_bounds(rate, precision + leading)
+    return Scaled(low, high, -(precision + leading))
+
+
+class Powers:
+    """e^(−r·n) for integers n ≥ 0, where r is `rate`, as products of e^(−r·2ᵇ).
+
+    The relative width of e^(−r·n) is about n times that of e⁻ʳ, so for n < 2⁶³ the base is known
+    to 64 bits more than the `precision` asked for, and some more for the products.
+    """
+
+    def __init__(self, rate: Fraction, precision: int) -> None:
+        self.precision = precision
+        self._working = precision + 80
+        self._squares = [exponential(rate, self._working)]
+        self.power = cache(self._power)
+
+    def _power(self, multiple: int) -> Scaled:
+        result = one()
+        for bit in range(multiple.bit_length()):
+            if bit == len(self._squares):
+                last = self._squares[-1]
+                self._squares.append(last.times(last, self._working))
+            if multiple >> bit & 1:
+                result = result.times(self._squares[bit], self._working)
+        return _rounded(*result, self.precision)
+
+
+def _rounded(low: int, high: int, exponent: int, precision: int) -> Scaled:
+    surplus = max(0, high.bit_length() - precision)
+    return Scaled(low >> surplus, -(-high >> surplus), exponent + surplus)
+
+
+def _shifted(value: int, bits: int, *, up: bool = False) -> int:
+    if bits >= 0:
+        return value << bits
+    return -(-value >> -bits) if up else value >> -bits

