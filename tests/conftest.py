@@ -6,9 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from support.ledgers import Place, in_database, in_file, in_memory
 from support.postgres import RunningServer, TestServer
+
+# How long an example takes says more about the machine than about the law.
+settings.register_profile("onesided", deadline=None)
+settings.load_profile("onesided")
 
 
 @pytest.fixture(scope="session")

@@ -15,7 +15,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import InitVar, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from onesided.errors import PolicyError
@@ -33,18 +33,21 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class Policy:
     """A policy written as a SQL predicate: `Policy("age <= 17")`.
 
-    Two policies are equal where their canonical texts are.
+    `sql` is its canonical text, however it was written; two policies with the same canonical text
+    are equal.
     """
 
-    text: InitVar[str]
-    predicate: Predicate = field(init=False)
+    sql: str
+    predicate: Predicate = field(init=False, repr=False)
 
-    def __post_init__(self, text: str) -> None:
-        object.__setattr__(self, "predicate", Predicate.parse(text))
+    def __post_init__(self) -> None:
+        predicate = Predicate.parse(self.sql)
+        object.__setattr__(self, "predicate", predicate)
+        object.__setattr__(self, "sql", predicate.sql)
 
     @classmethod
     def all_sensitive(cls) -> Policy:
@@ -62,11 +65,6 @@ class Policy:
     ) -> FunctionPolicy:
         """A policy in Python, for tables in memory; see `FunctionPolicy`."""
         return FunctionPolicy(function, name)
-
-    @property
-    def sql(self) -> str:
-        """The canonical text of the predicate."""
-        return self.predicate.sql
 
     @property
     def id(self) -> str:
@@ -116,9 +114,6 @@ class Policy:
     def __hash__(self) -> int:
         return hash(self.sql)
 
-    def __repr__(self) -> str:
-        return f"Policy({self.sql!r})"
-
     def __str__(self) -> str:
         return self.sql
 
@@ -153,7 +148,7 @@ class BoundPolicy:
         return self.predicate.evaluate(row) is not False
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class MinimumRelaxation(Policy):
     """The conjunction of several policies, which are its `parts`.
 

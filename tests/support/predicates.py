@@ -14,6 +14,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from onesided.errors import PolicyError
 from onesided.language import Dialect, Field, Predicate, Schema, Type
 from onesided.language.literals import numeric_literal
 from onesided.language.tree import (
@@ -291,8 +292,6 @@ def corpus(count: int, seed: int = 2) -> list[Predicate]:
 
 def bindable(tree: Expression) -> Predicate | None:
     """The predicate of a tree, or None for the few that mix types which may not meet."""
-    from onesided.errors import PolicyError
-
     predicate = Predicate(tree)
     try:
         predicate.bind(SCHEMA)

@@ -58,7 +58,9 @@ def test_another_unit_and_column() -> None:
 
 def test_rooms_of_a_kind() -> None:
     kinds = [RoomKind.SMOKERS_YARD, RoomKind.CLINIC]
-    assert by_room_kind(kinds) == "kind IN ('clinic', 'smokers yard')"
+    text = by_room_kind(kinds)
+    assert text == "kind IN ('clinic', 'smokers yard')"
+    assert Policy(text).relaxes(Policy(f"{text} OR opted_out"))
 
 
 @pytest.mark.parametrize("k", [-1, 4])
@@ -70,3 +72,9 @@ def test_k_must_be_possible(k: int) -> None:
 def test_no_rows_are_refused() -> None:
     with pytest.raises(RequestError, match="at least one row"):
         LeastBusy.of(TABLE.slice(0, 0))
+
+
+def test_empty_cells_are_refused() -> None:
+    table = pa.table({"device": [1, None], "day": [1, 1], "ap": ["a", "b"]})
+    with pytest.raises(RequestError, match="empty cells"):
+        LeastBusy.of(table)

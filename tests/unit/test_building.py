@@ -100,6 +100,12 @@ def test_the_same_seed_gives_the_same_rows_and_another_does_not(visits: pa.Table
     assert next(Building.simulate(SCALE, seed=6).visits()) != visits.to_batches()[0]
 
 
+def test_a_day_with_nobody_has_an_empty_batch() -> None:
+    batches = list(Building.simulate(1e-6, seed=1).visits())
+    assert len(batches) == 274
+    assert min(batch.num_rows for batch in batches) == 0
+
+
 @pytest.mark.parametrize("scale", [0.0, -1.0, 11.0, float("nan"), float("inf")])
 def test_an_impossible_scale_is_refused(scale: float) -> None:
     with pytest.raises(RequestError, match="scale"):
@@ -109,7 +115,9 @@ def test_an_impossible_scale_is_refused(scale: float) -> None:
 def test_files_are_written_whole_and_not_replaced_unasked(
     building: Building, visits: pa.Table, tmp_path: Path
 ) -> None:
-    building.write(tmp_path / "made")
+    told: list[tuple[int, int]] = []
+    building.write(tmp_path / "made", progress=lambda done, last: told.append((done, last)))
+    assert told == [(day, 274) for day in range(1, 275)]
     names = {"visits.parquet", "access_points.parquet", "devices.parquet"}
     assert {path.name for path in (tmp_path / "made").iterdir()} == names
     assert pq.read_table(tmp_path / "made" / "visits.parquet") == visits
@@ -119,7 +127,7 @@ def test_files_are_written_whole_and_not_replaced_unasked(
 
 def test_a_place_that_is_no_folder_is_refused(building: Building, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(OutputError, match="choose another place"):
+    with pytest.raises(OutputError, match="folder that is writable"):
         building.write(tmp_path / "file" / "made")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import product
-from math import log, prod
+from math import prod
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from onesided.data import Histogram
 from onesided.errors import InputError
-from onesided.mechanisms.privtree import PrivTree, halving_order, path_constant
+from onesided.mechanisms.privtree import PrivTree, path_constant
 from onesided.randomness import seeded
 from support.recording import RecordingRandomness
 from support.statistics import CONTROL_FACTOR
@@ -21,6 +21,8 @@ from support.tree_law import TreeLaw
 
 ROUNDING = 1e-9
 BUDGETS = [Fraction(budget) for budget in ("0.05", "0.5", "2", "20")]
+#: Budgets at which the decay, an integer, is close to ln β / r, so that there is little to spare.
+TIGHT_BUDGETS = BUDGETS[:2]
 
 
 def law(
@@ -60,15 +62,13 @@ def test_no_tree_tells_neighbours_apart_by_more_than_the_budget(
     assert worst_loss(bins, law(bins, halvings, budget), levels) <= float(budget) + ROUNDING
 
 
-@pytest.mark.parametrize("budget", BUDGETS, ids=str)
+@pytest.mark.parametrize("budget", TIGHT_BUDGETS, ids=str)
 @pytest.mark.parametrize(("bins", "halvings"), [(2, 1), (4, 1), (8, 1), (4, 2)])
 def test_noise_too_small_by_the_control_factor_is_caught(
     bins: int, halvings: int, budget: Fraction
 ) -> None:
     levels = PrivTree(halvings=halvings).tests((bins,))
     faulty = law(bins, halvings, budget, too_little=CONTROL_FACTOR)
-    if faulty.rate * faulty.decay > 2 * halvings * log(2):
-        pytest.skip("an integer decay this far above ln β / r leaves room to spare")
     assert worst_loss(bins, faulty, levels) > float(budget) * 1.05
 
 
@@ -95,7 +95,7 @@ def test_path_constant_is_below_the_published_one() -> None:
 
 
 @given(
-    shape=st.lists(st.integers(1, 9), min_size=1, max_size=4).map(tuple),
+    shape=st.lists(st.integers(1, 6), min_size=1, max_size=3).map(tuple),
     halvings=st.integers(1, 3),
     seed=st.integers(0, 10**6),
 )
@@ -110,18 +110,13 @@ def test_leaves_are_boxes_that_cover_every_bin(
     assert found.tolist() == list(range(found.size))
     for bucket in found:
         inside = np.argwhere(result.buckets == bucket)
-        assert np.ptp(inside, axis=0).astype(int).__add__(1).prod() == len(inside)
-
-
-@given(shape=st.lists(st.integers(1, 9), min_size=1, max_size=4).map(tuple))
-def test_halving_order_is_a_permutation(shape: tuple[int, ...]) -> None:
-    assert np.sort(halving_order(shape)).tolist() == list(range(prod(shape)))
+        assert prod(np.ptp(inside, axis=0) + 1) == len(inside)
 
 
 def test_a_large_budget_finds_every_full_bin() -> None:
     counts = np.array([0, 0, 500, 0, 0, 0, 0, 900, 0, 0, 0])
     result = PrivTree().release(Histogram(counts, counts), epsilon=1000, rng=seeded(1))
-    assert result.value.tolist() == counts.tolist()
+    assert result.value == pytest.approx(counts, abs=1e-3)
 
 
 @pytest.mark.parametrize("k", [1, 3])

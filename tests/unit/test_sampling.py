@@ -64,18 +64,25 @@ def test_close_keeps_mean_and_deviation_of_the_position(name: str, share: float)
         assert new == pytest.approx(old, rel=0.1)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_far_prefers_the_high_region(name: str) -> None:
+def _contrast(part: NDArray[np.int64], x: NDArray[np.int64], beta: float) -> float:
+    """The largest ratio of the kept shares inside and outside any window of ±beta·d bins."""
+    position = np.arange(x.size)
+    ratios = []
+    for centre in range(0, x.size, 64):
+        inside = np.abs(position - centre) <= beta * x.size
+        ratios.append(
+            part[inside].sum() / x[inside].sum() / (part[~inside].sum() / x[~inside].sum())
+        )
+    return float(max(ratios))
+
+
+@pytest.mark.parametrize("name", ["hepth", "patent", "searchlogs"])
+def test_far_prefers_one_region(name: str) -> None:
     x = load_1d(name).counts
-    part = HiLoSampling().sample(x, 0.25, seeded(2))
-    assert _is_part(part, x, 0.25)
-    rate = part.sum() / x.sum()
-    far, near = (
-        np.abs(part / max(1, part.sum()) - x / x.sum()).sum()
-        for part in (part, MSampling().sample(x, 0.25, seeded(2)))
-    )
-    assert rate == pytest.approx(0.25, abs=1e-3)
-    assert far > near
+    far = HiLoSampling().sample(x, 0.1, seeded(2))
+    even = HiLoSampling(gamma=1.0).sample(x, 0.1, seeded(2))
+    assert _contrast(far, x, beta=0.4) == pytest.approx(5, rel=0.25)
+    assert _contrast(even, x, beta=0.4) == pytest.approx(1, rel=0.25)
 
 
 @pytest.mark.parametrize("policy", [MSampling(), HiLoSampling()], ids=["close", "far"])

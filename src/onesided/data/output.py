@@ -20,21 +20,26 @@ def new_files(targets: Sequence[Path], *, overwrite: bool = False) -> Iterator[P
     it ends, the workspace is removed. It is readable by its owner alone (mode 0700).
     """
     folder = targets[0].parent
-    _refuse_existing(targets, overwrite)
+    refuse_existing(targets, overwrite=overwrite)
     try:
         workspace = tempfile.TemporaryDirectory(dir=folder, prefix=".onesided-")
     except OSError:
-        raise OutputError(
-            f"Nothing can be written into {folder}: name a folder that exists and is writable."
-        ) from None
+        raise _unwritable(folder) from None
     with workspace as name:
         yield Path(name)
-        _refuse_existing(targets, overwrite)
+        refuse_existing(targets, overwrite=overwrite)
         for target in targets:
             os.replace(Path(name) / target.name, target)
 
 
-def _refuse_existing(targets: Sequence[Path], overwrite: bool) -> None:
+def refuse_existing(targets: Sequence[Path], *, overwrite: bool) -> None:
+    """Refuse targets that exist already, unless told to replace them, and unusable folders."""
     for target in targets:
+        if not os.access(target.parent, os.W_OK | os.X_OK):
+            raise _unwritable(target.parent)
         if target.is_dir() or (target.exists() and not overwrite):
             raise OutputError(f"{target} exists already: name another file, or ask to overwrite.")
+
+
+def _unwritable(folder: Path) -> OutputError:
+    return OutputError(f"Nothing can be written into {folder}: name a writable folder.")

@@ -8,7 +8,7 @@ building over the same months. The same scale and seed give the same rows.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
@@ -19,10 +19,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from onesided.data.output import new_files
 from onesided.datasets.floorplan import FloorPlan
 from onesided.datasets.movement import Movement, Sightings
 from onesided.datasets.people import Calendar, People, populate
-from onesided.data.output import new_files
 from onesided.errors import OutputError, RequestError
 from onesided.randomness import Randomness, seeded
 
@@ -90,40 +90,48 @@ class Building:
         _, *sources = self._sources()
         for number, (day, rng) in enumerate(zip(self.calendar.days, sources, strict=True)):
             here = np.flatnonzero(self.people.comes[:, number])
-            if not here.size:
-                continue
             sightings = movement.day(
                 self.people.role[here], self.people.usual_room[here], rng.generator()
             )
             yield self._batch(day, here[sightings.stay], sightings)
 
-    def write(self, directory: Path, *, overwrite: bool = False) -> None:
-        """Write visits.parquet, access_points.parquet and devices.parquet, all or none."""
+    def write(
+        self,
+        directory: Path,
+        *,
+        overwrite: bool = False,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> None:
+        """Write visits.parquet, access_points.parquet and devices.parquet, all or none.
+
+        `progress` is told after each day how many days of how many are done.
+        """
+        targets = [directory / name for name in (VISITS, ACCESS_POINTS, DEVICES)]
         try:
             directory.mkdir(parents=True, exist_ok=True)
+            with new_files(targets, overwrite=overwrite) as workspace:
+                pq.write_table(self.access_points(), workspace / ACCESS_POINTS)
+                pq.write_table(self.devices(), workspace / DEVICES)
+                self._write_visits(workspace / VISITS, progress)
         except OSError:
             raise OutputError(
-                f"The folder {directory} cannot be made: choose another place."
+                f"The building cannot be written into {directory}: name a folder that is writable "
+                "and has room."
             ) from None
-        targets = [directory / name for name in (VISITS, ACCESS_POINTS, DEVICES)]
-        with new_files(targets, overwrite=overwrite) as workspace:
-            pq.write_table(self.access_points(), workspace / ACCESS_POINTS)
-            pq.write_table(self.devices(), workspace / DEVICES)
-            self._write_visits(workspace / VISITS)
 
-    def _write_visits(self, path: Path) -> None:
-        """Gather days into row groups of a size that scans well, and never more than one."""
+    def _write_visits(self, path: Path, progress: Callable[[int, int], None] | None) -> None:
+        """Gather days into row groups of a size that scans well; no more is held in memory."""
+        last = len(self.calendar.days)
+        waiting: list[pa.RecordBatch] = []
         with pq.ParquetWriter(path, VISITS_SCHEMA) as writer:
-            waiting: list[pa.RecordBatch] = []
-            rows = 0
-            for batch in self.visits():
+            for number, batch in enumerate(self.visits(), start=1):
                 waiting.append(batch)
-                rows += batch.num_rows
-                if rows >= ROW_GROUP_ROWS:
-                    writer.write_table(pa.Table.from_batches(waiting), row_group_size=rows)
-                    waiting, rows = [], 0
-            if waiting:
-                writer.write_table(pa.Table.from_batches(waiting), row_group_size=rows)
+                rows = sum(each.num_rows for each in waiting)
+                if rows >= ROW_GROUP_ROWS or number == last:
+                    writer.write_table(pa.Table.from_batches(waiting), row_group_size=max(1, rows))
+                    waiting = []
+                if progress is not None:
+                    progress(number, last)
 
     def _sources(self) -> list[Randomness]:
         """Independent randomness for the people and for each day, the same at every call."""

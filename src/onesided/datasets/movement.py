@@ -202,6 +202,9 @@ class Movement:
         self, role: NDArray[np.int64], usual_room: NDArray[np.int64], generator: Generator
     ) -> Sightings:
         """What the access points see of people with these roles and usual rooms."""
+        if not role.size:
+            nothing = np.zeros(0, dtype=np.int64)
+            return Sightings(stay=nothing, seconds=nothing, ap=nothing)
         stays = _stays(role, usual_room, generator)
         return self._sightings(stays, self._stops(stays, generator), generator)
 

@@ -102,6 +102,8 @@ def _any_of(column: str, values: Iterable[str]) -> str:
 
 def _codes(column: pa.ChunkedArray) -> tuple[list[str], NDArray[np.int64]]:
     """The distinct values as text, and for each row which of them it is."""
+    if column.null_count:
+        raise RequestError("Units and access points must have no empty cells: remove them first.")
     encoded = column.combine_chunks().dictionary_encode()
     names = [str(value) for value in encoded.dictionary.to_pylist()]
     return names, encoded.indices.to_numpy().astype(np.int64)

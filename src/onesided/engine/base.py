@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol
+from typing import Any, Protocol
 
+import numpy as np
 import pyarrow as pa
 
 from onesided.data.histogram import Counts
 from onesided.data.units import Unit
-from onesided.language import BoundKey, BoundPredicate, Schema
+from onesided.language import BoundKey, BoundPredicate, Schema, Type
 from onesided.randomness import coin_threshold
+
+_KEY_TYPES = {
+    Type.INTEGER: pa.int64(),
+    Type.FLOAT: pa.float64(),
+    Type.TEXT: pa.string(),
+    Type.BOOLEAN: pa.bool_(),
+    Type.DATE: pa.date32(),
+    Type.TIMESTAMP: pa.timestamp("us"),
+}
 
 
 @dataclass(frozen=True)
@@ -80,6 +90,20 @@ class GroupCounts:
     all: Counts
     nonsensitive: Counts
 
+    @classmethod
+    def of(cls, table: pa.Table, by: tuple[BoundKey, ...]) -> GroupCounts:
+        """The answer of a counting statement: the keys, then the two figures.
+
+        The keys get the same types whichever engine answered.
+        """
+        columns = [
+            column.cast(_KEY_TYPES.get(key.type, column.type))
+            for key, column in zip(by, table.columns, strict=False)
+        ]
+        keys = pa.table(columns, names=[key.name for key in by])
+        figures = [column.to_numpy().astype(np.int64) for column in table.columns[len(by) :]]
+        return cls(keys, figures[0], figures[1])
+
 
 @dataclass(frozen=True)
 class Inspection:
@@ -116,6 +140,15 @@ class Engine(Protocol):
 
     def count(self, query: CountQuery) -> GroupCounts:
         """The counts for each group."""
+        ...
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether the table is one in memory, which alone a policy in Python can run on."""
+        ...
+
+    def evaluate_policy(self, function: Callable[[Mapping[str, Any]], bool]) -> BoundPredicate:
+        """Run a policy in Python once on every row; the result stands for it from then on."""
         ...
 
     def close(self) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -14,13 +13,14 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
+from onesided.data.private import PrivateDirectory
 from onesided.data.units import Unit
 from onesided.engine.base import Coins, CountQuery, GroupCounts, Inspection, SampleQuery
 from onesided.engine.flavours import DuckDBFlavour
 from onesided.engine.sources import Files, Format, arrow_table, file_tag, frame_fingerprint
 from onesided.engine.sql import RESERVED_PREFIX, Relation, Statements
 from onesided.errors import ReleaseFailed, SourceError
-from onesided.language import BoundKey, BoundPredicate, Field, Predicate, Schema, Type
+from onesided.language import BoundPredicate, Field, Predicate, Schema, Type
 
 BATCH_ROWS = 122_880
 _KEY_VARIABLE = "osd_coin_key"
@@ -68,8 +68,8 @@ class DuckDBEngine:
         memory_limit: str | None = None,
         threads: int | None = None,
     ) -> None:
-        self._spill = tempfile.TemporaryDirectory(prefix="onesided-")
-        self._connection = _connect(Path(self._spill.name), memory_limit, threads)
+        self._spill = PrivateDirectory()
+        self._connection = _connect(self._spill.path, memory_limit, threads)
         try:
             named = isinstance(source, str | Path)
             self._files: Files | None = Files.find(str(source)) if named else None
@@ -136,7 +136,7 @@ class DuckDBEngine:
         self._bind(query.coins)
         with releasing():
             table = self._connection.sql(self._statements.count(query)).to_arrow_table()
-        return group_counts(table, query.by)
+        return GroupCounts.of(table, query.by)
 
     def evaluate_policy(self, function: Callable[[Mapping[str, Any]], bool]) -> BoundPredicate:
         """Run a policy in Python once on every row of the frame; the result is a hidden column."""
@@ -157,7 +157,7 @@ class DuckDBEngine:
 
     def close(self) -> None:
         self._connection.close()
-        self._spill.cleanup()
+        self._spill.remove()
 
     @property
     def _statements(self) -> Statements:
@@ -227,7 +227,7 @@ class DuckDBEngine:
 
     def _staged(self, path: Path, tag: str) -> Path:
         """A CSV file as Parquet in the private directory: its rows in order, its types fixed."""
-        staged = Path(self._spill.name) / f"{tag}.parquet"
+        staged = self._spill.path / f"{tag}.parquet"
         self._connection.execute(
             f"COPY (SELECT * FROM read_csv({_quoted(str(path))}, sample_size = -1)) "
             f"TO {_quoted(str(staged))} (FORMAT parquet)"
@@ -267,17 +267,6 @@ def releasing() -> Iterator[None]:
             "The engine failed after the charge, which stands; check disk, memory and the source, "
             "and ask again."
         ) from None
-
-
-def group_counts(table: pa.Table, by: tuple[BoundKey, ...]) -> GroupCounts:
-    """The answer of a counting statement, whose last two columns are the figures."""
-    width = len(by)
-    figures = [
-        table.column(width + index).cast(pa.int64()).to_numpy().astype(np.int64)
-        for index in range(2)
-    ]
-    keys = table.select(list(range(width))).rename_columns([key.name for key in by])
-    return GroupCounts(keys, figures[0], figures[1])
 
 
 def _connect(

@@ -5,8 +5,8 @@ osd_sensitive says whether a unit is, osd_g0, osd_g1, … are the group keys, os
 unit adds to a sum, osd_all and osd_ns are the two figures of a group.
 
 Sensitivity is always taken over all rows of a unit, before any filter. The coin of a keyed unit is
-tossed in HAVING and reads min(key), which is the key: as a plain condition on the key it would be
-pushed below the GROUP BY and computed for every row.
+tossed in HAVING, in one CASE with the unit's sensitivity: as a plain condition on the key it would
+be pushed below the GROUP BY and computed for every row.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from onesided.data.units import Unit
 from onesided.engine.base import Coins, CountQuery, SampleQuery, Total
 from onesided.engine.flavours import Flavour
-from onesided.language import BoundPredicate, Schema, Type
+from onesided.language import BoundPredicate, Schema
 
 RESERVED_PREFIX = "osd_"
 
@@ -27,6 +27,8 @@ class Relation:
 
     - `coin_key`: the expression through which a statement reads the secret, bound outside the text.
     - `row_text`: the expression that names a row, where every row is a unit.
+    - `unique`: the source itself guarantees that no two rows share the unit's key. Each unit is
+      then one row, and no rows have to be brought together.
     """
 
     source: str
@@ -34,6 +36,7 @@ class Relation:
     unit: Unit
     coin_key: str
     row_text: str = ""
+    unique: bool = False
 
 
 @dataclass(frozen=True)
@@ -45,9 +48,10 @@ class Statements:
 
     def inspection(self) -> str:
         """One row: the number of units, and of rows without a unit."""
-        source = self.relation.source
+        source = f"{self.relation.source} osd_t"
         if self.relation.unit.is_row:
             return f"SELECT count(*), 0 FROM {source}"
+        self._key_text()  # a key of a type that has no text is refused now, at the opening
         keys, present = self._listed_keys, self._present()
         units = f"SELECT {keys} FROM {source} WHERE {present} GROUP BY {keys}"
         orphans = f"SELECT count(*) FROM {source} WHERE NOT ({present})"
@@ -57,9 +61,9 @@ class Statements:
         """The chosen columns of all rows of the kept units that satisfy `where`."""
         columns = ", ".join(map(self.flavour.name, query.columns))
         chosen = self._selected(query.where)
-        if self.relation.unit.is_row:
+        if self._single:
             kept = self._row_kept(query.policy, query.coins)
-            return f"SELECT {columns} FROM {self.relation.source} WHERE {chosen} AND {kept}"
+            return f"SELECT {columns} FROM {self.relation.source} osd_t WHERE {chosen} AND {kept}"
         units = self._kept_units(query.policy, query.coins)
         inside = self.flavour.semi_join(self._keys, units, chosen)
         return f"SELECT {columns} FROM {self.relation.source} osd_t {inside}"
@@ -68,11 +72,7 @@ class Statements:
         """Sorts the rows of keyed units: the unit's key first, then every other column."""
         keys = [column for column in self.relation.unit.columns if column in columns]
         rest = [column for column in columns if column not in keys]
-        terms = [
-            f"{self.flavour.sortable(self.flavour.name(each), self.relation.schema[each].type)}"
-            " NULLS FIRST"
-            for each in (*keys, *rest)
-        ]
+        terms = [f"{self.flavour.name(each)} NULLS FIRST" for each in (*keys, *rest)]
         return f" ORDER BY {', '.join(terms)}"
 
     def count(self, query: CountQuery) -> str:
@@ -81,8 +81,8 @@ class Statements:
         prelude, source = self._counted(query, groups)
         figure = "count(*)" if query.total is None else "sum(osd_amount)"
         figures = [
-            f"coalesce({figure}, 0) AS osd_all",
-            f"coalesce({figure} FILTER (WHERE NOT osd_sensitive), 0) AS osd_ns",
+            f"CAST(coalesce({figure}, 0) AS BIGINT) AS osd_all",
+            f"CAST(coalesce({figure} FILTER (WHERE NOT osd_sensitive), 0) AS BIGINT) AS osd_ns",
         ]
         statement = f"{prelude}SELECT {', '.join([*groups, *figures])} FROM {source}"
         if not groups:
@@ -92,7 +92,7 @@ class Statements:
 
     def _counted(self, query: CountQuery, groups: list[str]) -> tuple[str, str]:
         """What stands before the counting statement, and what it reads."""
-        if self.relation.unit.is_row:
+        if self._single:
             return "", self._rows(query, groups)
         constant = all(key.column in self.relation.unit.columns for key in query.by)
         if constant and query.where is None and query.total is None:
@@ -105,22 +105,25 @@ class Statements:
         chosen = self._selected(query.where)
         if query.coins is not None:
             chosen = f"{chosen} AND {self._row_kept(query.policy, query.coins)}"
+        elif self.relation.unique:
+            chosen = f"{chosen} AND {self._present()}"
         listed = [
             *self._named_groups(query, groups),
             f"{self._is_sensitive(query.policy)} AS osd_sensitive",
         ]
         if query.total is not None:
             listed.append(f"{self._clipped(query.total, self._steps(query.total))} AS osd_amount")
-        return f"(SELECT {', '.join(listed)} FROM {self.relation.source} WHERE {chosen}) osd_r"
+        source = f"{self.relation.source} osd_t"
+        return f"(SELECT {', '.join(listed)} FROM {source} WHERE {chosen}) osd_r"
 
     def _pairs(self, query: CountQuery, groups: list[str]) -> tuple[str, str]:
         """Pairs of a unit and a group, cut to `max_groups` of each unit where that is asked."""
         listed = [*self._keys, *self._named_groups(query, groups)]
         if query.total is not None:
-            summed = f"sum({self._steps(query.total)})"
+            summed = self.flavour.sum_of(self._steps(query.total))
             listed.append(f"{self._clipped(query.total, summed)} AS osd_amount")
         pairs = (
-            f"SELECT {', '.join(listed)} FROM {self.relation.source} "
+            f"SELECT {', '.join(listed)} FROM {self.relation.source} osd_t "
             f"WHERE {self._selected(query.where)} AND {self._present()} "
             f"GROUP BY {', '.join([*self._keys, *groups])}"
         )
@@ -128,7 +131,7 @@ class Statements:
         if query.max_groups is None:
             return f"{prelude} ", f"osd_p JOIN osd_u USING ({self._listed_keys})"
         kinds = [(group, key.type) for group, key in zip(groups, query.by, strict=True)]
-        digest = self.flavour.digest(self.flavour.key_text(self._key_parts("{}")))
+        digest = self.flavour.digest(self._key_text())
         cut = self.flavour.cut(
             self._keys, digest, kinds, query.max_groups, counting=query.total is None
         )
@@ -140,25 +143,27 @@ class Statements:
             return self._kept_units(query.policy, query.coins)
         return (
             f"SELECT {self._listed_keys}, bool_or({self._is_sensitive(query.policy)}) "
-            f"AS osd_sensitive FROM {self.relation.source} "
+            f"AS osd_sensitive FROM {self.relation.source} osd_t "
             f"WHERE {self._present()} GROUP BY {self._listed_keys}"
         )
 
     def _kept_units(self, policy: BoundPredicate, coins: Coins) -> str:
-        coin = self._coin(self.flavour.key_text(self._key_parts("min({})")))
+        kept = self._kept(f"bool_or({self._is_sensitive(policy)})", self._key_text(), coins)
         return (
-            f"SELECT {self._listed_keys}, FALSE AS osd_sensitive FROM {self.relation.source} "
-            f"WHERE {self._present()} GROUP BY {self._listed_keys} "
-            f"HAVING NOT bool_or({self._is_sensitive(policy)}) AND {coin} < '{coins.threshold}'"
+            f"SELECT {self._listed_keys}, FALSE AS osd_sensitive FROM {self.relation.source} osd_t "
+            f"WHERE {self._present()} GROUP BY {self._listed_keys} HAVING {kept}"
         )
 
     def _row_kept(self, policy: BoundPredicate, coins: Coins) -> str:
-        """CASE rather than AND: the coin of a sensitive row is then not even computed."""
-        coin = f"{self._coin(self.relation.row_text)} < '{coins.threshold}'"
-        return f"CASE WHEN {self._is_sensitive(policy)} THEN FALSE ELSE {coin} END"
+        if self.relation.unit.is_row:
+            return self._kept(self._is_sensitive(policy), self.relation.row_text, coins)
+        kept = self._kept(self._is_sensitive(policy), self._key_text(), coins)
+        return f"{self._present()} AND {kept}"
 
-    def _coin(self, text: str) -> str:
-        return self.flavour.sha256(f"{self.relation.coin_key} || {text}")
+    def _kept(self, sensitive: str, text: str, coins: Coins) -> str:
+        """CASE rather than AND: the coin of a sensitive unit is then not even computed."""
+        coin = self.flavour.sha256(f"{self.relation.coin_key} || {text}")
+        return f"CASE WHEN {sensitive} THEN FALSE ELSE {coin} < '{coins.threshold}' END"
 
     def _is_sensitive(self, policy: BoundPredicate) -> str:
         return f"(({policy.render(self.flavour.dialect)}) IS NOT FALSE)"
@@ -174,12 +179,20 @@ class Statements:
     def _listed_keys(self) -> str:
         return ", ".join(self._keys)
 
-    def _key_parts(self, form: str) -> list[tuple[str, Type]]:
-        """The key's columns, each written into `form`, with their types."""
-        return [
-            (form.format(self.flavour.name(column)), self.relation.schema[column].type)
-            for column in self.relation.unit.columns
-        ]
+    @property
+    def _single(self) -> bool:
+        """Whether every unit is one row."""
+        return self.relation.unit.is_row or self.relation.unique
+
+    def _key_text(self) -> str:
+        """The text of a unit's key."""
+        schema = self.relation.schema
+        return self.flavour.key_text(
+            [
+                (self.flavour.name(column), schema[column].type)
+                for column in self.relation.unit.columns
+            ]
+        )
 
     def _present(self) -> str:
         """Rows with a NULL in their key belong to no unit."""

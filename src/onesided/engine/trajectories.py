@@ -137,7 +137,7 @@ class _Trace:
                     ORDER BY device, day, slot
                 ) TO {_text(str(path))} ({file_format})"""
             )
-        except duckdb.Error:
+        except (duckdb.Error, OSError):
             raise OutputError(
                 "The trajectories could not be written: check the free space of the folder."
             ) from None

@@ -131,7 +131,7 @@ def _write_predicate(
         case Between(operand, low, high):
             return f"{side(operand)} {inverse}BETWEEN {side(low)} AND {side(high)}"
         case Like(operand, pattern):
-            return f"{side(operand)} {inverse}LIKE {quoted(pattern, chr(39))}"
+            return f"{side(operand)} {inverse}LIKE {literal_text(pattern)}"
 
 
 def _write_atom(node: Expression) -> str:

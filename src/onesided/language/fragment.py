@@ -64,12 +64,14 @@ class Meetings:
                     return True
                 if isinstance(source, Literal) and isinstance(source.value, bool):
                     return True
-                if isinstance(source, Column) and self._has_truth(source.name):
+                if isinstance(source, Column) and self._has_truth(source):
                     return True
         return False
 
-    def _has_truth(self, column: str) -> bool:
-        return any(isinstance(value, bool) for value in self.cuts(column))
+    def _has_truth(self, column: Column) -> bool:
+        if column.field is not None:
+            return column.field.type is Type.BOOLEAN
+        return any(isinstance(value, bool) for value in self.cuts(column.name))
 
     def _visit(self, node: Expression) -> None:
         match node:

@@ -22,7 +22,7 @@ from onesided.language.literals import (
     read_number,
     read_timestamp,
 )
-from onesided.language.refusals import explanation
+from onesided.language.refusals import explanation, shown
 from onesided.language.tree import (
     And,
     Arithmetic,
@@ -132,6 +132,8 @@ def _projection(text: str) -> exp.Expression:
     if clauses:
         clause = min(clauses).strip("_").upper()
         raise PolicyError(f"A predicate is one expression; remove the clause {clause}.")
+    if not select.expressions:
+        raise PolicyError("The predicate is empty; write a condition such as age <= 17.")
     if len(select.expressions) != 1:
         raise PolicyError("A predicate is one expression; join several with AND or OR.")
     projection: exp.Expression = select.expressions[0]
@@ -188,14 +190,14 @@ class _Conversion:
     def _operand(self, node: object, depth: int) -> Expression:
         if type(node) in _NEED_PARENTHESES:
             raise PolicyError(
-                f"Put parentheses around {_shown(node)}: it is an operand of another predicate."
+                f"Put parentheses around {shown(node)}: it is an operand of another predicate."
             )
         return self.convert(node, depth)
 
     def _column(self, node: exp.Expression, depth: int) -> Expression:
         if node.args.get("table") is not None:
             raise PolicyError(
-                f"Write the column {_shown(node)} without a table name; quote it if it has a dot."
+                f"Write the column {shown(node)} without a table name; quote it if it has a dot."
             )
         _only(node, "this")
         if type(node.this) is not exp.Identifier or not node.name:
@@ -278,7 +280,7 @@ class _Conversion:
             return IsNull(operand)
         if type(target) is exp.Boolean:
             return IsTruth(operand, bool(target.this))
-        raise PolicyError(f"IS is followed by NULL, TRUE or FALSE, not {_shown(target)}.")
+        raise PolicyError(f"IS is followed by NULL, TRUE or FALSE, not {shown(target)}.")
 
     def _in(self, node: exp.Expression, depth: int) -> Expression:
         if node.args.get("query") is not None:
@@ -289,7 +291,7 @@ class _Conversion:
         choices = tuple(self._operand(choice, depth) for choice in node.expressions)
         for choice, source in zip(choices, node.expressions, strict=True):
             if not isinstance(choice, Literal):
-                raise PolicyError(f"The list of IN holds literals only, not {_shown(source)}.")
+                raise PolicyError(f"The list of IN holds literals only, not {shown(source)}.")
         return In(self._operand(node.this, depth), choices)
 
     def _between(self, node: exp.Expression, depth: int) -> Expression:
@@ -301,7 +303,7 @@ class _Conversion:
         _only(node, "this", "expression", "negate")
         pattern = node.args["expression"]
         if type(pattern) is not exp.Literal or not pattern.is_string:
-            raise PolicyError(f"LIKE needs a literal pattern, not {_shown(pattern)}.")
+            raise PolicyError(f"LIKE needs a literal pattern, not {shown(pattern)}.")
         if "\\" in pattern.name:
             raise PolicyError("A LIKE pattern has no backslash: engines disagree on its meaning.")
         like = Like(self._operand(node.this, depth), pattern.name)
@@ -371,12 +373,4 @@ def _only(node: exp.Expression, *allowed: str) -> None:
     """Refuses a node that carries anything but the arguments we understand."""
     for name, value in node.args.items():
         if value and name not in allowed:
-            raise PolicyError(f"The part {_shown(node)} is not accepted: {name} is not supported.")
-
-
-def _shown(node: object) -> str:
-    return (
-        node.sql(dialect=_DIALECT, comments=False)[:60]
-        if isinstance(node, exp.Expression)
-        else "it"
-    )
+            raise PolicyError(f"The part {shown(node)} is not accepted: {name} is not supported.")

@@ -28,12 +28,12 @@ class Predicate:
 
     expression: Expression
 
-    @classmethod
-    def parse(cls, text: str) -> Predicate:
+    @staticmethod
+    def parse(text: str) -> Predicate:
         """Reads a text; PolicyError names the part that is not accepted."""
         expression = _parsed(text)
         check_condition(expression)
-        return cls(expression)
+        return Predicate(expression)
 
     @property
     def sql(self) -> str:
@@ -76,14 +76,14 @@ class Key:
 
     expression: Expression
 
-    @classmethod
-    def parse(cls, text: str) -> Key:
+    @staticmethod
+    def parse(text: str) -> Key:
         """Reads `room`, `hour(ts)` or `bucket(age, 10)`."""
         expression = _parsed(text)
         match expression:
             case Column() | PartOf(_, Column()) | Bucket(Column()):
                 check_value(expression)
-                return cls(expression)
+                return Key(expression)
             case _:
                 raise PolicyError(
                     f"{canonical_text(expression)} is no group key; group by a column, or by "

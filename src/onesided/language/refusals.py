@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 from sqlglot import exp
 
+_SHOWN = 60
 _ROW_ALONE = "a predicate may depend on nothing but its row"
+_CALL = re.compile(r"(\w+)(?:\(|$)")
 _ENGINES = "engines do not agree on what it gives"
 
 _REASONS: tuple[tuple[tuple[type[exp.Expression], ...], str], ...] = (
@@ -46,11 +50,25 @@ def explanation(node: object) -> str:
             "coalesce, hour, weekday, date and bucket are sure to depend on the row alone."
         )
     if isinstance(node, exp.Expression):
-        return f"The part {node.sql(dialect='duckdb', comments=False)[:60]} is not allowed here."
+        return f"The part {shown(node)} is not allowed here."
     return "The predicate has an empty part; complete it."
 
 
+def shown(node: object) -> str:
+    """A part of the text for a message: on one line, shortened."""
+    if not isinstance(node, exp.Expression):
+        return "an empty part"
+    return " ".join(_sql(node).split())[:_SHOWN]
+
+
 def _name(function: exp.Func) -> str:
-    if isinstance(function, exp.Anonymous):
-        return str(function.name).lower()
-    return function.sql_name().lower()
+    """The function as DuckDB spells it, which is what the user is most likely to have written."""
+    spelled = _CALL.match(_sql(function))
+    return (spelled[1] if spelled else function.sql_name()).lower()
+
+
+def _sql(node: exp.Expression | exp.Func) -> str:
+    try:
+        return str(node.sql(dialect="duckdb", comments=False))
+    except Exception:  # a tree that no dialect can write still needs a name
+        return str(node.key)

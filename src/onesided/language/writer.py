@@ -156,7 +156,8 @@ class Writer(ABC):
             case bool():
                 return literal_text(value)
             case _:
-                return f"({value:f})" if kind is Type.DECIMAL else f"({value})"
+                number = f"{value:f}" if kind is Type.DECIMAL else str(value)
+                return f"({number})" if number.startswith("-") else number
 
     def _compared(self, node: Expression) -> str:
         text = self.write(node)

@@ -34,7 +34,8 @@ from onesided.ledger.records import (
     spending_to_json,
     terms_from_json,
 )
-from onesided.ledger.store import LARGEST_PAYLOAD, Rows, Store
+from onesided.ledger.rows import Rows, kind_name, request_name
+from onesided.ledger.store import LARGEST_PAYLOAD, Store
 from onesided.ledger.totals import Booking, addresses, book
 from onesided.loss import Loss, show
 from onesided.randomness import fresh_coin_key
@@ -113,7 +114,8 @@ class StoredAccount:
         check_label(request, "fingerprint of the request")
         self._check(spending)
         with self._store.writing() as rows:
-            self._current(rows, snapshot.number)
+            self._fetch(rows, request, spending, snapshot.number)
+            self._current(rows, snapshot.number, snapshot.fingerprint)
             if paid_once:
                 standing = self._standing(rows, request, spending, snapshot.number)
                 if standing is not None:
@@ -135,10 +137,20 @@ class StoredAccount:
                     "plain_sum": str(plain_sum + spending.loss.epsilon),
                     "budget": str(quote.budget),
                 },
+                sums=tuple(addresses(spending, snapshot.number).values()),
             )
-            moved = addresses(spending, snapshot.number)
-            rows.moved(self._number, tuple(moved.values()), entry.number)
             return charge_from_entry(entry)
+
+    def _fetch(self, rows: Rows, request: str, spending: Spending, snapshot: int) -> None:
+        """Everything a charge looks at, in one statement."""
+        rows.look_up(
+            self._number,
+            [
+                *(kind_name(kind) for kind in (Kind.SNAPSHOT, Kind.CHARGE, Kind.BUDGET)),
+                *(request_name(kind, request, snapshot) for kind in (Kind.CHARGE, Kind.RELEASE)),
+                *addresses(spending, snapshot).values(),
+            ],
+        )
 
     def _standing(
         self, rows: Rows, request: str, spending: Spending, snapshot: int
@@ -169,14 +181,14 @@ class StoredAccount:
             content = latest.body()["content"]
             before, plain_sum = loss_from_json(content["total"]), Fraction(content["plain_sum"])
         names = addresses(spending, snapshot)
-        movers = rows.last_moved(self._number, tuple(names.values()))
+        movers = zip(names, rows.look_up(self._number, tuple(names.values())), strict=True)
         sums = {
-            level: loss_from_json(movers[name].body()["content"]["sums"][level])
-            for level, name in names.items()
-            if name in movers
+            level: loss_from_json(mover.body()["content"]["sums"][level])
+            for level, mover in movers
+            if mover is not None
         }
         booking = book(spending, sums, before)
-        budget = current_budget(rows, self._number)
+        budget = rows.budget(self._number)
         quote = Quote(
             cost=booking.total.epsilon - before.epsilon,
             total=booking.total,
@@ -185,9 +197,11 @@ class StoredAccount:
         )
         return quote, booking, plain_sum
 
-    def _current(self, rows: Rows, snapshot: int) -> None:
+    def _current(self, rows: Rows, number: int | None, fingerprint: str | None = None) -> None:
+        """Refuse a snapshot that is not the account's last, by number and name where known."""
         latest = rows.latest(self._number, Kind.SNAPSHOT)
-        if latest is None or latest.body()["snapshot"] != snapshot:
+        known = None if latest is None else (latest.body()["snapshot"], latest.label)
+        if known is None or known != (number, fingerprint or known[1]):
             raise LedgerError(
                 "The data set has changed since it was opened here; open it again for its new "
                 "snapshot."
@@ -213,16 +227,16 @@ class StoredAccount:
                 f"ask for fewer columns or groups."
             )
         with self._store.writing() as rows:
-            self._own(rows, charge)
-            stored = rows.release_of(charge.number)
+            paid = self._own(rows, charge)
+            stored = rows.release_of(paid.number)
             if stored is None:
-                self._current(rows, charge.snapshot)
+                self._current(rows, paid.snapshot)
                 stored = rows.append(
                     Kind.RELEASE,
                     account=self._number,
-                    label=charge.request,
-                    snapshot=charge.snapshot,
-                    charge=charge.number,
+                    label=paid.label,
+                    snapshot=paid.snapshot,
+                    charge=paid.number,
                     content={
                         "payload_sha256": hashlib.sha256(payload).hexdigest(),
                         "payload_bytes": len(payload),
@@ -232,33 +246,34 @@ class StoredAccount:
                 rows.add_payload(stored.number, payload)
             return _release(rows, stored)
 
-    def _own(self, rows: Rows, charge: Charge) -> None:
+    def _own(self, rows: Rows, charge: Charge) -> Entry:
         entry = rows.entry(charge.number)
         if entry is None or entry.hash != charge.entry_hash or entry.account != self._number:
             raise LedgerError(
                 "This charge is not in the ledger, so its release is not stored; was an older copy "
                 "of the ledger put back?"
             )
+        return entry
 
     def stored(self, request: str, snapshot: Snapshot) -> StoredRelease | None:
         """The latest stored release of this request on this snapshot."""
         with self._store.reading() as rows:
-            self._current(rows, snapshot.number)
+            self._current(rows, snapshot.number, snapshot.fingerprint)
             entry = rows.latest_of(self._number, Kind.RELEASE, request, snapshot.number)
             return None if entry is None else _release(rows, entry)
 
     def failed(self, charge: Charge, error: type[BaseException]) -> None:
         """Note that the release failed: the class of the error alone. The charge stands."""
         with self._store.writing() as rows:
-            self._own(rows, charge)
-            if rows.release_of(charge.number) is not None:
+            paid = self._own(rows, charge)
+            if rows.release_of(paid.number) is not None:
                 return  # another attempt has stored it
             rows.append(
                 Kind.FAILURE,
                 account=self._number,
-                label=charge.request,
-                snapshot=charge.snapshot,
-                charge=charge.number,
+                label=paid.label,
+                snapshot=paid.snapshot,
+                charge=paid.number,
                 content={"error": error.__name__},
             )
 
@@ -267,7 +282,7 @@ class StoredAccount:
         if not who.strip() or not why.strip():
             raise RequestError("Say who raises the budget and why.")
         with self._store.writing() as rows:
-            now = current_budget(rows, self._number)
+            now = rows.budget(self._number)
             if budget <= now:
                 raise RequestError(f"The budget is {show(now)} and can only be raised.")
             entry = rows.append(
@@ -282,7 +297,7 @@ class StoredAccount:
         """Everything charged so far and what is left."""
         with self._store.reading() as rows:
             entries = list(rows.entries(self._number))
-            budget = current_budget(rows, self._number)
+            budget = rows.budget(self._number)
         records = _records(entries)
         last = records[-1].charge if records else None
         opened = entries[0].body()["content"]
@@ -323,14 +338,6 @@ def _release(rows: Rows, entry: Entry) -> StoredRelease:
         receipt=body["content"]["receipt"],
         entry_hash=entry.hash,
     )
-
-
-def current_budget(rows: Rows, account: int) -> Fraction:
-    """The budget at the opening, or the last one it was raised to."""
-    entry = rows.latest(account, Kind.BUDGET) or rows.entry(account)
-    if entry is None:
-        raise LedgerDamaged("The account's first entry is missing")
-    return Fraction(entry.body()["content"]["budget"])
 
 
 def check_label(label: str, name: str) -> None:

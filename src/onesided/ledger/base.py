@@ -28,7 +28,7 @@ from onesided.errors import LedgerError
 from onesided.loss import Loss
 
 Json: TypeAlias = Mapping[str, Any]
-"""A JSON object: texts, integers, booleans, None, lists and objects; no floats (write a text)."""
+"""A JSON object: texts, finite numbers, booleans, None, lists and objects."""
 
 Part: TypeAlias = tuple[str, str]
 """One part of a declared partition, (column, value as text).
@@ -67,7 +67,9 @@ class CoinKey:
 class Terms:
     """What an account is opened on, for good; `budget` alone may be raised later.
 
-    A `budget` of None continues an existing account whatever its budget is by now.
+    `unit` names the key columns, none where each row is a unit. `partition_columns` are those by
+    whose values charges compose in parallel; they must be part of the key. A `budget` of None
+    continues an existing account whatever its budget is by now.
     """
 
     dataset: str

@@ -33,30 +33,16 @@ class Kind(StrEnum):
 
 
 def canonical(value: object) -> str:
-    """The one JSON text of `value`: sorted keys, no blanks, no floats (their text is not exact)."""
+    """The one JSON text of `value`: sorted keys, no blanks, ASCII, no NaN."""
     try:
-        _refuse_floats(value)
         return json.dumps(
             value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False
         )
     except (TypeError, ValueError, RecursionError):
         raise RequestError(
-            "A ledger entry takes plain JSON only: texts, integers, true, false, null, lists and "
-            "objects; write other numbers as text."
+            "A ledger entry takes plain JSON only: texts, finite numbers, true, false, null, lists "
+            "and objects; write anything else as text."
         ) from None
-
-
-def _refuse_floats(value: object) -> None:
-    if isinstance(value, float):
-        raise TypeError
-    if isinstance(value, dict):
-        if not all(isinstance(key, str) for key in value):
-            raise TypeError
-        for each in value.values():
-            _refuse_floats(each)
-    elif isinstance(value, list | tuple):
-        for each in value:
-            _refuse_floats(each)
 
 
 def digest(text: str) -> str:
@@ -118,14 +104,15 @@ class Entry:
     def body(self) -> dict[str, Any]:
         """The entry's JSON, after checking that text, hash and columns agree."""
         if digest(self.text) != self.hash:
-            raise _changed(self.number)
+            raise changed(self.number)
         body: dict[str, Any] = json.loads(self.text)
         columns = self.number, self.kind, self.account, self.label, self.snapshot, self.charge
         names = "number", "kind", "account", "label", "snapshot", "charge"
         if columns != tuple(body[name] for name in names):
-            raise _changed(self.number)
+            raise changed(self.number)
         return body
 
 
-def _changed(number: int) -> LedgerDamaged:
+def changed(number: int) -> LedgerDamaged:
+    """The finding that an entry is not what was written."""
     return LedgerDamaged(f"Entry {number} of the ledger was changed after it was written")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from onesided.ledger.chain import Kind
-from onesided.ledger.store import FORMAT, Rows
+from onesided.ledger.rows import FORMAT, Rows
 
 
 def exported(rows: Rows) -> dict[str, Any]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from onesided.ledger.base import Ledger
-from onesided.ledger.book import StoredLedger
 from onesided.ledger.postgres import open_database
 from onesided.ledger.sqlite import SqliteStore, open_file
 from onesided.ledger.store import Store
+from onesided.ledger.stored import StoredLedger
 
 
 def open_ledger(where: str | Path | None, *, create: bool = True) -> Ledger:

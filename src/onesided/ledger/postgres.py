@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 from onesided.errors import LedgerError
 from onesided.ledger.base import LedgerDamaged
-from onesided.ledger.store import APPEND_ONLY, WAIT_SECONDS, Cursor, Rows, Store, tables
+from onesided.ledger.rows import Cursor, Rows
+from onesided.ledger.store import APPEND_ONLY, WAIT_SECONDS, Store, tables
 
 if TYPE_CHECKING:
     import psycopg
@@ -70,11 +71,7 @@ class PostgresStore(Store):
     def _begun(self, *, write: bool) -> Rows:
         connection = self._connection or self._connect()
         connection.execute(_WRITE if write else _READ, prepare=False)
-        try:
-            return Rows(self._run, lock=" FOR UPDATE" if write else "")
-        except BaseException:
-            self.rollback()
-            raise
+        return Rows(self._run, lock=" FOR UPDATE" if write else "")
 
     def _run(self, statement: str, parameters: Sequence[object] = ()) -> Cursor:
         assert self._connection is not None

@@ -15,11 +15,14 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from urllib.parse import quote
 
 from onesided.errors import LedgerError
 from onesided.ledger.base import LedgerDamaged
-from onesided.ledger.store import APPEND_ONLY, WAIT_SECONDS, Rows, Store, tables
+from onesided.ledger.rows import Rows
+from onesided.ledger.store import APPEND_ONLY, WAIT_SECONDS, Store, tables
+
+PAGE = 4096
+"""Bytes; SQLite writes whole pages, so the file is a multiple of it."""
 
 PRIVATE = 0o600
 """The ledger holds the coin keys: its owner alone may read it."""
@@ -62,20 +65,12 @@ class SqliteStore(Store):
         connection = self._connection or self._connect()
         self._same_file()
         connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
-        try:
-            return Rows(connection.execute)
-        except BaseException:
-            self.rollback()
-            raise
+        return Rows(connection.execute)
 
     def commit(self) -> None:
         """One fsync; afterwards the file must still be the one that was opened."""
         assert self._connection is not None
-        try:
-            self._connection.execute("COMMIT")
-        except sqlite3.Error:
-            self.rollback()
-            raise
+        self._connection.execute("COMMIT")
         self._same_file()
 
     def rollback(self) -> None:
@@ -152,9 +147,10 @@ class SqliteStore(Store):
 
 def _open(path: Path, mode: str) -> sqlite3.Connection:
     """A connection that has read from the file, so that its log is there as well."""
-    connection = _connection(f"file:{quote(str(path))}?{mode}")
+    connection = _connection(f"{path.as_uri()}?{mode}")
     try:
         connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA fullfsync = ON")  # where an fsync alone stops at the drive
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     except sqlite3.Error:
         connection.close()
@@ -215,6 +211,7 @@ def _create_file(path: Path) -> None:
     try:
         os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_RDWR, PRIVATE))
         connection = _open(draft, "mode=rw")
+        connection.execute(f"PRAGMA page_size = {PAGE}")
         connection.execute("PRAGMA journal_mode = WAL")
         _create(connection)
         connection.close()
@@ -249,8 +246,8 @@ def _check_file(path: Path) -> None:
         raise LedgerError(f"The ledger {path.name} cannot be opened.") from None
     if not stat.S_ISREG(found.st_mode):
         raise LedgerError(f"The ledger {path.name} is not a file; name a file.")
-    if found.st_size == 0:
-        raise LedgerDamaged(f"The ledger {path.name} is empty, which no ledger is")
+    if found.st_size == 0 or found.st_size % PAGE:
+        raise LedgerDamaged(f"The ledger {path.name} is empty, cut short or no ledger at all")
     if os.name == "posix" and found.st_mode & 0o077:
         raise LedgerError(
             f"The ledger {path.name} holds secret keys but others may read it; run chmod 600 on it."

@@ -12,7 +12,7 @@ from onesided.errors import OnesidedError
 from onesided.ledger.base import CoinKey, Head, Verification
 from onesided.ledger.chain import GENESIS, Entry, Kind
 from onesided.ledger.records import charge_from_entry, coin_key_digest, loss_to_json
-from onesided.ledger.store import Rows
+from onesided.ledger.rows import Rows, names_of
 from onesided.ledger.totals import Standing, addresses
 
 
@@ -37,8 +37,8 @@ def verified(rows: Rows, anchor: Head | None) -> Verification:
         return _found(rows, number + 1, "entries at the end are missing or were changed")
     if anchor is not None and anchor.entries > number:
         return _found(rows, number + 1, "the ledger is older than the entry noted elsewhere")
-    if (bad := story.misplaced_sum()) is not None:
-        return _found(rows, bad, "the account's running sums do not lead to it")
+    if (bad := story.misplaced()) is not None:
+        return _found(rows, bad, "the index of the ledger does not lead to it")
     return Verification(head=rows.head)
 
 
@@ -76,7 +76,7 @@ class _Story:
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
         self._accounts: dict[int, _Account] = {}
-        self._movers: dict[tuple[int, str], int] = {}
+        self._index: dict[tuple[int, str], int] = {}
         self._tellers: dict[str, Callable[[Entry, dict[str, Any]], None]] = {
             Kind.LEDGER: self._ledger,
             Kind.ACCOUNT: self._account,
@@ -90,14 +90,15 @@ class _Story:
     def tell(self, entry: Entry, body: dict[str, Any]) -> None:
         """Take in the next entry."""
         self._tellers[entry.kind](entry, body)
+        self._index.update({(entry.account, name): entry.number for name in names_of(entry)})
 
-    def misplaced_sum(self) -> int | None:
-        """A charge that the index of running sums should lead to but does not."""
-        kept = self._rows.all_moved()
+    def misplaced(self) -> int | None:
+        """An entry that the index should lead to but does not, or the other way round."""
+        kept = self._rows.index()
         wrong = {
-            self._movers.get(key, kept.get(key, 0))
-            for key in kept.keys() | self._movers.keys()
-            if kept.get(key) != self._movers.get(key)
+            self._index.get(key, kept.get(key, 0))
+            for key in kept.keys() | self._index.keys()
+            if kept.get(key) != self._index.get(key)
         }
         return min(wrong, default=None)
 
@@ -140,7 +141,7 @@ class _Story:
         _need(booking.total.fits(account.budget), "the account exceeds its budget")
         account.charges[entry.number] = entry
         for name in addresses(spending, charge.snapshot).values():
-            self._movers[entry.account, name] = entry.number
+            self._index[entry.account, name] = entry.number
 
     def _release(self, entry: Entry, body: dict[str, Any]) -> None:
         account = self._belongs(entry)

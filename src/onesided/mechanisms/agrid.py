@@ -18,7 +18,14 @@ from onesided.data.histogram import Counts
 from onesided.errors import InputError, MechanismRefused
 from onesided.mechanisms.base import Kind
 from onesided.mechanisms.bucket import BucketAlgorithm, Bucketed
-from onesided.mechanisms.totals import bucket_totals, checked_share, measure_totals, spread_evenly
+from onesided.mechanisms.totals import (
+    bucket_totals,
+    checked_share,
+    checked_shrink,
+    measure_totals,
+    shrunk,
+    spread_evenly,
+)
 from onesided.randomness import Randomness
 
 LEAST_COARSE_SIDE = 10
@@ -35,7 +42,8 @@ class AGrid(BucketAlgorithm):
     - the coarse grid has m₁ × m₁ cells, m₁ = max(10, ⌈√(N·a'/c)/4⌉), c = `granularity`; its counts
       get noise of rate α·a', α = `coarse_share`;
     - a coarse cell of noisy count v is cut into m₂ × m₂, m₂ = ⌈√(v·(1−α)·a'/(c/2))⌉; these counts
-      get noise of rate (1−α)·a'; then each cell and its parts are weighted by their variances.
+      get noise of rate (1−α)·a'; then each cell and its parts are weighted by their variances;
+    - `shrink` s: a fine total t becomes t − τ²/t, and 0 below τ, s times the scale of its noise.
     """
 
     name: ClassVar[str] = "agrid"
@@ -45,10 +53,12 @@ class AGrid(BucketAlgorithm):
     total_share: Fraction = Fraction(1, 20)
     coarse_share: Fraction = Fraction(1, 2)
     granularity: float = 10.0
+    shrink: Fraction = Fraction(2)
 
     def __post_init__(self) -> None:
         for name in ("total_share", "coarse_share"):
             object.__setattr__(self, name, checked_share(getattr(self, name), name))
+        object.__setattr__(self, "shrink", checked_shrink(self.shrink))
         if not 0 < self.granularity < float("inf"):
             raise InputError("granularity must be a number greater than 0.")
 
@@ -71,7 +81,7 @@ class AGrid(BucketAlgorithm):
         fine = measure_totals(bucket_totals(counts, buckets), fine_rate, rng)
         totals = finer.reconciled(coarse, fine.values, float(self.coarse_share))
         return Bucketed(
-            value=spread_evenly(totals, buckets),
+            value=spread_evenly(shrunk(totals, float(self.shrink / fine_rate)), buckets),
             buckets=buckets,
             noise=f"two-sided geometric: rate {total_rate} on the total, rate {coarse_rate} on "
             f"each coarse cell, rate {fine_rate} on each fine one",

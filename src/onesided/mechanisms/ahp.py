@@ -21,7 +21,14 @@ from onesided.data.histogram import Counts
 from onesided.errors import InputError
 from onesided.mechanisms.base import Kind
 from onesided.mechanisms.bucket import BucketAlgorithm, Bucketed
-from onesided.mechanisms.totals import bucket_totals, checked_share, measure_totals, spread_evenly
+from onesided.mechanisms.totals import (
+    bucket_totals,
+    checked_share,
+    checked_shrink,
+    measure_totals,
+    shrunk,
+    spread_evenly,
+)
 from onesided.randomness import Randomness
 
 
@@ -30,7 +37,8 @@ class AHP(BucketAlgorithm):
     """Noisy counts at rate a₁/k; the small ones become 0; cluster them by value; measure clusters.
 
     - a₁ = `partition_share` of the budget pays for the noisy counts, the rest for the totals;
-    - `cutoff` η: noisy counts below η·ln(d)·k/a₁ count as 0, where d is the number of bins.
+    - `cutoff` η: noisy counts below η·ln(d)·k/a₁ count as 0, where d is the number of bins;
+    - `shrink` c: a total t becomes t − τ²/t, and 0 below τ, c times the scale of its noise.
 
     Bins of a cluster need not be neighbours, so the order of the bins means nothing to it.
     """
@@ -41,10 +49,12 @@ class AHP(BucketAlgorithm):
 
     partition_share: Fraction = Fraction(85, 100)
     cutoff: float = 0.35
+    shrink: Fraction = Fraction(2)
 
     def __post_init__(self) -> None:
         share = checked_share(self.partition_share, "partition_share")
         object.__setattr__(self, "partition_share", share)
+        object.__setattr__(self, "shrink", checked_shrink(self.shrink))
         if not 0 <= self.cutoff < float("inf"):
             raise InputError("cutoff must be a number that is not negative.")
 
@@ -59,8 +69,9 @@ class AHP(BucketAlgorithm):
         buckets = clusters(np.where(noisy < smallest, 0, noisy), 2 / float(second_rate) ** 2)
 
         measured = measure_totals(bucket_totals(counts, buckets), second_rate, rng)
+        totals = shrunk(measured.values, float(self.shrink / second_rate))
         return Bucketed(
-            value=spread_evenly(measured.values, buckets),
+            value=spread_evenly(totals, buckets),
             buckets=buckets,
             noise=f"two-sided geometric: rate {first_rate} on each count for the clusters, "
             f"rate {second_rate} on the total of each cluster",

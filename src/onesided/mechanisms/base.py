@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
 from typing import ClassVar
@@ -50,6 +50,10 @@ class Mechanism(ABC):
     summary: ClassVar[str]
     #: Whether the bins must be declared; otherwise keys may be found through the noise.
     needs_domain: ClassVar[bool] = True
+    #: Why a session does not release it, for mechanisms that are not sound.
+    refusal: ClassVar[str] = (
+        "it follows the paper on floating point; use it in experiments, and a sound mechanism here."
+    )
 
     @abstractmethod
     def loss(self, epsilon: Fraction, *, fixed_n: bool = False) -> Loss:
@@ -81,3 +85,69 @@ class Mechanism(ABC):
                 f"{self.name} needs a declared domain; declare the group keys, or use one-sided."
             )
         return self.measure(data, exact, rng or system())
+
+
+@dataclass(frozen=True)
+class Outline:
+    """What is public about a histogram whatever it holds: all that a choice may see of it.
+
+    - `shape`: the number of bins along each dimension; None for an open domain.
+    - `k`: the most bins that one unit may touch.
+    - `n`: the public number of units where it stands for the total, else None.
+    """
+
+    shape: tuple[int, ...] | None
+    k: int
+    n: int | None
+
+    @classmethod
+    def of(cls, data: Histogram) -> Outline:
+        """The outline of `data`; nothing here depends on a count."""
+        return cls(None if data.open_domain else data.shape, data.k, data.n)
+
+
+class Choice(ABC):
+    """What an adaptive mechanism runs after its probe."""
+
+    #: The choice in words, for the receipt.
+    label: str
+    #: What running it costs, beside the probe that is paid already.
+    loss: Loss
+
+    @abstractmethod
+    def measure(self, data: Histogram, rng: Randomness) -> Measurement:
+        """Run on `data`; the measurement's loss is that of this step alone."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdaptiveMechanism(Mechanism):
+    """A mechanism that looks first and then decides how to spend the rest.
+
+    A session takes the steps one by one, so that each is charged before it runs and stored before
+    the next: `probe_loss`, `probe`, `choose` (free: it sees the probe and public facts alone), the
+    choice's `loss`, the choice's `measure`. Whatever is chosen, the two losses add up to the OSDP
+    ε exactly; `loss` is a pair that covers every choice, for those who must charge beforehand.
+    """
+
+    @abstractmethod
+    def probe_loss(self, epsilon: Fraction, outline: Outline) -> Loss:
+        """What `probe` costs."""
+
+    @abstractmethod
+    def probe(self, data: Histogram, epsilon: Fraction, rng: Randomness) -> Measurement:
+        """The first look at `data`, itself a release."""
+
+    @abstractmethod
+    def choose(
+        self, probe: Measurement, outline: Outline, epsilon: Fraction, rng: Randomness
+    ) -> Choice:
+        """How to spend the rest; `rng` serves simulations on made-up data."""
+
+    def measure(self, data: Histogram, epsilon: Fraction, rng: Randomness) -> Measurement:
+        """Both steps in one, for bare histograms."""
+        probe = self.probe(data, epsilon, rng)
+        choice = self.choose(probe, Outline.of(data), epsilon, rng)
+        final = choice.measure(data, rng)
+        return replace(
+            final, loss=probe.loss + final.loss, noise=f"{probe.noise}; then {final.noise}"
+        )

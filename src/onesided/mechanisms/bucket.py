@@ -66,9 +66,12 @@ class BucketAlgorithm(Mechanism):
         half = epsilon / 2
         return Loss(half, half, fixed_n=fixed_n and self.reads_n)
 
+    def run_on_all(self, data: Histogram, epsilon: Fraction, rng: Randomness) -> Bucketed:
+        """Run on all units at add/remove ε/2, which is OSDP `epsilon`."""
+        return self.run(data.all, data.k, epsilon / 2, rng, data.n if self.reads_n else None)
+
     def measure(self, data: Histogram, epsilon: Fraction, rng: Randomness) -> Measurement:
-        """Run on all units at add/remove ε/2."""
-        result = self.run(data.all, data.k, epsilon / 2, rng, data.n if self.reads_n else None)
+        result = self.run_on_all(data, epsilon, rng)
         return Measurement(
             value=result.value,
             loss=self.loss(epsilon, fixed_n=data.total_public),

@@ -1,26 +1,70 @@
-"""How far the counts of a window are from being equal, for every window of power-of-two length.
+"""How far the counts of a group of bins are from being equal.
 
-The windows of one length L = 2ʲ are numbered by their first bin. All quantities of a length come
-from one pass over a wavelet matrix: O(log v) vector operations on d windows, where v is the number
-of distinct counts, so O(d·log d·log v) for all lengths together.
+Two kinds of groups: the boxes of a halving tree, with the deviation from the median in integers;
+and, for the reference algorithm, all windows of power-of-two length, with the deviation from the
+mean in floating point.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
 from onesided.data.histogram import Counts
+from onesided.mechanisms.halving import HalvingTree
 
 Floats = NDArray[np.float64]
+
+
+def largest_count(bins: int) -> int:
+    """What a count is cut off at so that neither totals nor sort keys of d `bins` leave int64.
+
+    Cutting off moves no two counts further apart, so sensitivities are those of the counts.
+    """
+    return (1 << 62) // bins - 1
+
+
+def box_deviations(counts: Counts, tree: HalvingTree) -> list[Counts]:
+    """For each level of the tree, dev(b) = Σ_{i∈b} |xᵢ − median of b| of its boxes b.
+
+    `counts` are in the order of the tree and at most `largest_count`. For a box of n bins dev is
+    the sum of its ⌊n/2⌋ largest counts less the sum of its ⌊n/2⌋ smallest. Boxes are sorted from
+    the bottom up: each is a merge of two that are sorted already, so a level costs O(d).
+    """
+    beyond = largest_count(tree.bins) + 1
+    ascending = counts
+    deviations = []
+    for level in reversed(range(len(tree.levels))):
+        starts, sizes = tree.levels[level], tree.sizes(level)
+        offset = np.repeat(np.arange(starts.size) * beyond, sizes)
+        ascending = np.sort(ascending + offset, kind="stable") - offset
+        sums, half = prefix_sums(ascending), sizes // 2
+        ends = starts + sizes
+        largest, smallest = sums[ends] - sums[ends - half], sums[starts + half] - sums[starts]
+        deviations.append(largest - smallest)
+    return deviations[::-1]
 
 
 def window_lengths(bins: int) -> list[int]:
     """1, 2, 4, … up to the number of bins d."""
     return [1 << j for j in range(bins.bit_length())]
+
+
+def window_mean_deviations(counts: Counts) -> list[Floats]:
+    """For each length L = 2ʲ, Σ|xᵢ − mean| of every window of L bins, by its first bin.
+
+    Equals 2·Σ(mean − xᵢ)₊, for which a wavelet matrix gives the number and the sum of the counts
+    below the mean: O(log v) vector operations a length, where v is the number of distinct counts.
+    """
+    windows = _Windows(counts)
+    deviations = []
+    for length in window_lengths(counts.size):
+        mean = windows.totals(length) / length
+        number, total = windows.below(length, mean)
+        deviations.append(2.0 * (number * mean - total))
+    return deviations
 
 
 @dataclass(frozen=True)
@@ -33,41 +77,24 @@ class _Level:
     sums: Counts
 
 
-class WindowCounts:
-    """Order statistics of windows of `counts`, which sum to less than 2⁶³."""
+class _Windows:
+    """A wavelet matrix over `counts`, which sum to less than 2⁶³."""
 
     def __init__(self, counts: Counts) -> None:
         self.bins = counts.size
-        self._sums = _prefix_sums(counts)
+        self._sums = prefix_sums(counts)
         self._values, codes = np.unique(counts, return_inverse=True)
         self._levels: list[_Level] = []
         for bit in reversed(range(int(self._values.size - 1).bit_length())):
             is_zero = (codes >> bit) & 1 == 0
             codes = np.concatenate([codes[is_zero], codes[~is_zero]])
-            zeros_before = _prefix_sums(is_zero)
-            sums = _prefix_sums(self._values[codes])
+            zeros_before = prefix_sums(is_zero)
+            sums = prefix_sums(self._values[codes])
             self._levels.append(_Level(zeros_before, int(zeros_before[-1]), sums))
 
     def totals(self, length: int) -> Counts:
         """The sum of each window of `length` bins."""
         return self._sums[length:] - self._sums[: self._sums.size - length]
-
-    def sums_of_smallest(self, length: int, rank: int) -> Counts:
-        """The sum of the `rank` smallest counts of each window of `length` bins."""
-        first, last = self._windows(length)
-        wanted = np.full(first.size, rank)
-        collected = np.zeros(first.size, dtype=np.int64)
-        sums = self._sums
-        for level in self._levels:
-            zero_first, zero_last = level.zeros_before[first], level.zeros_before[last]
-            zeros, sums = zero_last - zero_first, level.sums
-            beyond = wanted > zeros
-            collected += np.where(beyond, sums[zero_last] - sums[zero_first], 0)
-            wanted -= np.where(beyond, zeros, 0)
-            first = np.where(beyond, level.zeros + first - zero_first, zero_first)
-            last = np.where(beyond, level.zeros + last - zero_last, zero_last)
-        # What is left of each window now is one value, repeated.
-        return collected + sums[first + wanted] - sums[first]
 
     def below(self, length: int, threshold: Floats) -> tuple[Counts, Counts]:
         """How many counts of each window are less than its `threshold`, and their sum."""
@@ -89,41 +116,7 @@ class WindowCounts:
         return first, first + length
 
 
-def quantile_deviations(counts: Counts, quantile: Fraction) -> list[Counts]:
-    """For each length L, the deviation of every window from its τ-quantile, where τ is `quantile`.
-
-    With τ = p/q in lowest terms the deviation of a window b is the integer
-
-        dev(b) = min_c Σ_{i∈b} p·(xᵢ − c)₊ + (q − p)·(c − xᵢ)₊
-               = p·Σ_{i∈b} xᵢ − q·(sum of the τL smallest, a fraction of a count included),
-
-    which is 0 iff all counts are equal. For τ = 1/2 it is Σ|xᵢ − median|.
-    """
-    windows = WindowCounts(counts)
-    p, q = quantile.numerator, quantile.denominator
-    deviations = []
-    for length in window_lengths(counts.size):
-        rank, part = divmod(p * length, q)
-        smallest = q * windows.sums_of_smallest(length, rank)
-        if part:
-            next_sums = windows.sums_of_smallest(length, rank + 1)
-            smallest += part * (next_sums - smallest // q)
-        deviations.append(p * windows.totals(length) - smallest)
-    return deviations
-
-
-def mean_deviations(counts: Counts) -> list[Floats]:
-    """For each length L, Σ|xᵢ − mean| of every window, in floating point."""
-    windows = WindowCounts(counts)
-    deviations = []
-    for length in window_lengths(counts.size):
-        mean = windows.totals(length) / length
-        number, total = windows.below(length, mean)
-        deviations.append(2.0 * (number * mean - total))
-    return deviations
-
-
-def _prefix_sums(values: NDArray[np.int64] | NDArray[np.bool_]) -> Counts:
+def prefix_sums(values: NDArray[np.int64] | NDArray[np.bool_]) -> Counts:
     """0, v₀, v₀+v₁, …"""
     sums = np.zeros(values.size + 1, dtype=np.int64)
     np.cumsum(values, out=sums[1:])

@@ -46,7 +46,7 @@ class HalvingTree:
         return np.flatnonzero(parts == 2)
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=4)
 def halving_tree(shape: tuple[int, ...]) -> HalvingTree:
     """The tree of boxes for histograms of this shape."""
     codes, bits = _box_codes(shape)
@@ -82,13 +82,10 @@ def _halves(side: int) -> Counts:
     A stretch of n positions is halved into ⌈n/2⌉ and ⌊n/2⌋; a single one stays in first halves.
     """
     paths = np.zeros(side, dtype=np.int64)
-    stretches = [(0, side)]
+    stretches = np.array([side])
     for _ in range((side - 1).bit_length()):
-        paths <<= 1
-        halves = []
-        for start, stop in stretches:
-            middle = (start + stop + 1) // 2
-            paths[middle:stop] |= 1
-            halves += [(start, middle), (middle, stop)] if middle < stop else [(start, stop)]
-        stretches = halves
+        halves = np.stack([(stretches + 1) // 2, stretches // 2], axis=1)
+        is_second = np.tile([0, 1], stretches.size)
+        paths = paths << 1 | np.repeat(is_second, halves.reshape(-1))
+        stretches = halves[halves > 0]
     return paths

@@ -26,6 +26,16 @@ def geometric_quantile(rate: Fraction, tail: Fraction) -> int:
     return steps - 1
 
 
+def two_sided_quantile(rate: Fraction, tail: Fraction) -> int:
+    """A g ≥ 0, the least or one above it, with Pr[|Z| > g] = 2·e^(−r(g+1)) / (1 + e^(−r)) ≤ `tail`.
+
+    Z is two-sided geometric noise of `rate` r. e^(−r) is rounded down to 64 bits, which can only
+    make g larger.
+    """
+    base_below = Fraction(floor_exp(rate, 64), 2**64)
+    return geometric_quantile(rate, tail * (1 + base_below) / 2)
+
+
 def geometric_mean(rate: Fraction) -> float:
     """E[G] = e^(−r) / (1 − e^(−r))."""
     return exp(-float(rate)) / -expm1(-float(rate))

@@ -1,79 +1,81 @@
-"""The forward weights of a partition law in integer arithmetic, to any precision.
+"""The weights of a pruning law in integer arithmetic, to any precision.
 
-This is the slow and certain twin of `partition.py`, asked only when a draw falls so close to a
-boundary that floating point cannot say on which side.
+The slow and certain twin of `partition.py`, asked only when a draw falls so close to its boundary
+that floating point cannot say on which side.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cache
 
 from onesided.data.histogram import Counts
-from onesided.mechanisms.scaled import Powers, Scaled, exponential, one
+from onesided.mechanisms.halving import HalvingTree
+from onesided.mechanisms.scaled import Powers, Scaled, one
 from onesided.randomness import Enclosure
 
 GUARD_BITS = 64
-"""Bits beyond those asked for; sums over d bins lose about log₂ d of them."""
+"""Bits beyond those asked for; the weight of d bins loses about log₂ d of them."""
 
 
-class ExactForward:
-    """F(i) = Σ_j F(i − 2ʲ)·e^(−λⱼ − α·devⱼ(i − 2ʲ)), F(0) = 1, enclosed.
-
-    α is `rate`, λⱼ is `penalties[j]`, and devⱼ(s) = `deviations[j][s]`: see `PartitionLaw`.
-    """
+class ExactPruning:
+    """Encloses the probabilities of `PruningLaw`, whose parameters these are."""
 
     def __init__(
-        self, deviations: list[Counts], rate: Fraction, penalties: tuple[Fraction, ...]
+        self, tree: HalvingTree, deviations: list[Counts], rate: Fraction, stay: Fraction
     ) -> None:
+        self._tree = tree
         self._deviations = deviations
         self._rate = rate
-        self._penalties = penalties
-        self._filters: dict[int, _Filter] = {}
+        self._stay = stay
+        self._at_precision = cache(self._make)
 
-    def cumulated(self, end: int, last: int, bits: int) -> Enclosure:
-        """Encloses, at precision `bits`, the probability that the interval ending before bin `end`
-        has length at most 2ʲ, where j is `last`, given that some interval ends there."""
-        precision = GUARD_BITS
-        while precision < bits + GUARD_BITS + len(self._deviations):
+    def share_staying(self, level: int, box: int, bits: int) -> Enclosure:
+        """Encloses, at precision `bits`, the probability that a box stays whole once reached."""
+        precision = 2 * GUARD_BITS
+        while precision < bits + GUARD_BITS:
             precision *= 2
-        if precision not in self._filters:
-            self._filters[precision] = self._filter(precision)
-        return self._filters[precision].cumulated(end, last, bits)
+        return self._at_precision(precision).share_staying(level, box, bits)
 
-    def _filter(self, precision: int) -> _Filter:
-        return _Filter(self._deviations, self._rate, self._penalties, precision)
+    def _make(self, precision: int) -> _AtPrecision:
+        return _AtPrecision(self._tree, self._deviations, self._rate, self._stay, precision)
 
 
-class _Filter:
-    """The forward weights at one precision, computed as far as they are asked for."""
+class _AtPrecision:
+    """Weights to a relative width of about d·2^−`precision`, each computed when first asked for."""
 
     def __init__(
         self,
+        tree: HalvingTree,
         deviations: list[Counts],
         rate: Fraction,
-        penalties: tuple[Fraction, ...],
+        stay: Fraction,
         precision: int,
     ) -> None:
+        self._last = len(tree.levels) - 1
+        self._first = [tree.first_children(level).tolist() for level in range(self._last)]
+        self._halved = [set(tree.halved(level).tolist()) for level in range(self._last)]
         self._deviations = deviations
         self._powers = Powers(rate, precision)
-        self._priors = [exponential(penalty, precision) for penalty in penalties]
+        self._stay, self._cut = (Scaled.of(each, precision) for each in (stay, 1 - stay))
         self._precision = precision
-        self._forward = [one()]
+        self._total = cache(self._sum)
 
-    def cumulated(self, end: int, last: int, bits: int) -> Enclosure:
-        while len(self._forward) <= end:
-            self._forward.append(self._sum_of_terms(len(self._forward), len(self._deviations)))
-        return self._sum_of_terms(end, last + 1).share_of(self._forward[end], bits)
+    def share_staying(self, level: int, box: int, bits: int) -> Enclosure:
+        return self._whole(level, box).share_of(self._total(level, box), bits)
 
-    def _sum_of_terms(self, end: int, count: int) -> Scaled:
-        total = self._term(end, 0)
-        for j in range(1, min(count, end.bit_length())):
-            total = total.plus(self._term(end, j), self._precision)
-        return total
+    def _whole(self, level: int, box: int) -> Scaled:
+        """σ·e^(−α·dev(b))"""
+        power = self._powers.power(int(self._deviations[level][box]))
+        return self._stay.times(power, self._precision)
 
-    def _term(self, end: int, j: int) -> Scaled:
-        start = end - (1 << j)
+    def _sum(self, level: int, box: int) -> Scaled:
+        """N(b)"""
+        if level == self._last:
+            return one()
+        first = self._first[level][box]
+        if box not in self._halved[level]:
+            return self._total(level + 1, first)
         precision = self._precision
-        likelihood = self._powers.power(int(self._deviations[j][start]))
-        weight = self._priors[j].times(likelihood, precision)
-        return self._forward[start].times(weight, precision)
+        halves = self._total(level + 1, first).times(self._total(level + 1, first + 1), precision)
+        return self._whole(level, box).plus(self._cut.times(halves, precision), precision)

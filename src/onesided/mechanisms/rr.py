@@ -85,6 +85,25 @@ def sample_estimate(kept: Counts, epsilon: Fraction) -> SampleEstimate:
     return SampleEstimate(counts / p, np.sqrt(counts * exp(-float(epsilon))) / p)
 
 
+def sample_measurement(data: Histogram, epsilon: Fraction) -> Measurement:
+    """The counts of a sample that a session has drawn at ε, as `data`; scaled to estimate x_ns.
+
+    The pair is (0, ε), shared with everything else that is read from the same sample.
+    """
+    kept = data.nonsensitive
+    keys = np.flatnonzero(kept) if data.open_domain else None
+    if keys is not None:
+        kept = kept[keys]
+    return Measurement(
+        value=sample_estimate(kept, epsilon).estimate,
+        loss=Loss(0, epsilon),
+        noise=f"units kept with probability 1 − e^−{epsilon}; counts divided by it",
+        intervals=(Interval(Measured.ALL, kept, None, 1.0),),
+        keys=keys,
+        parts={"lower": kept},
+    )
+
+
 def keep_probability(epsilon: Fraction) -> float:
     """1 − e^(−ε), without cancellation for small ε."""
     return -expm1(-float(epsilon))

@@ -8,9 +8,21 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import cache
+from math import ceil, floor
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from onesided.randomness import Enclosure, exp_bounds
+
+Floats = NDArray[np.float64]
+
+DIGIT_BITS = 8
+TABLE_PRECISION = 96
+
+FAR_BELOW = -(1 << 50)
+"""The least binary exponent that is told from smaller ones in floating point."""
 
 
 class Scaled(NamedTuple):
@@ -19,6 +31,13 @@ class Scaled(NamedTuple):
     low: int
     high: int
     exponent: int
+
+    @classmethod
+    def of(cls, value: Fraction, precision: int) -> Scaled:
+        """An enclosure of a rational number > 0 to a relative width of 2^−precision."""
+        exponent = value.numerator.bit_length() - value.denominator.bit_length() - precision - 2
+        scaled = value / Fraction(2) ** exponent
+        return cls(floor(scaled), ceil(scaled), exponent)
 
     def times(self, other: Scaled, precision: int) -> Scaled:
         """An enclosure of the product, both ends of about `precision` bits."""
@@ -74,6 +93,9 @@ class Powers:
         self.power = cache(self._power)
 
     def _power(self, multiple: int) -> Scaled:
+        return _rounded(*self._unrounded(multiple), self.precision)
+
+    def _unrounded(self, multiple: int) -> Scaled:
         result = one()
         for bit in range(multiple.bit_length()):
             if bit == len(self._squares):
@@ -81,7 +103,50 @@ class Powers:
                 self._squares.append(last.times(last, self._working))
             if multiple >> bit & 1:
                 result = result.times(self._squares[bit], self._working)
-        return _rounded(*result, self.precision)
+        return result
+
+    def multiples(self, step: int, count: int) -> list[Scaled]:
+        """e^(−r·step·j) for j = 0 … count − 1, one product each."""
+        base, result = self._unrounded(step), [one()]
+        while len(result) < count:
+            result.append(result[-1].times(base, self._working))
+        return [_rounded(*each, self.precision) for each in result]
+
+
+class PowerTable:
+    """e^(−r·n) in floating point for integers 0 ≤ n ≤ `largest`, where r is `rate`.
+
+    A power is the product over the `digits` of n of entries that are correctly rounded from their
+    enclosures. An entry below 2^`FAR_BELOW` stands for any smaller one.
+    """
+
+    def __init__(self, rate: Fraction, largest: int) -> None:
+        powers = Powers(rate, TABLE_PRECISION)
+        self.digits = -(-largest.bit_length() // DIGIT_BITS)
+        places = range(0, DIGIT_BITS * self.digits, DIGIT_BITS)
+        self._tables = [_digit_table(powers, place, largest >> place) for place in places]
+
+    def powers(self, multiples: NDArray[np.int64]) -> tuple[Floats, NDArray[np.int64]]:
+        """Mantissas in (0, 1] and binary exponents of e^(−r·n), for each n in `multiples`."""
+        mantissas, exponents = np.ones(multiples.size), np.zeros(multiples.size, dtype=np.int64)
+        for place, (digit_mantissas, digit_exponents) in enumerate(self._tables):
+            digit = multiples >> (DIGIT_BITS * place) & ((1 << DIGIT_BITS) - 1)
+            mantissas *= digit_mantissas[digit]
+            exponents += digit_exponents[digit]
+        return mantissas, exponents
+
+
+def _digit_table(powers: Powers, place: int, largest: int) -> tuple[Floats, NDArray[np.int64]]:
+    count = min(largest + 1, 1 << DIGIT_BITS)
+    entries = [_as_float(power) for power in powers.multiples(1 << place, count)]
+    mantissas, exponents = zip(*entries, strict=True)
+    return np.array(mantissas), np.array(exponents, dtype=np.int64)
+
+
+def _as_float(number: Scaled) -> tuple[float, int]:
+    """The lower end, correctly rounded to a float in [1/2, 1] times a power of two."""
+    bits = number.low.bit_length()
+    return number.low / (1 << bits), max(FAR_BELOW, number.exponent + bits)
 
 
 def _rounded(low: int, high: int, exponent: int, precision: int) -> Scaled:

@@ -13,7 +13,7 @@ from onesided.data import Interval, Measured
 from onesided.data.histogram import Counts
 from onesided.errors import InputError
 from onesided.loss import Number, rational
-from onesided.mechanisms.noise import CONFIDENCE, geometric_quantile
+from onesided.mechanisms.noise import CONFIDENCE, two_sided_quantile
 from onesided.randomness import Randomness
 
 
@@ -38,8 +38,7 @@ def measure_totals(totals: Counts, rate: Fraction, rng: Randomness) -> NoisyTota
     A unit in at most k bins moves disjoint totals by k altogether, so that rate costs the budget.
     """
     values = totals + rng.two_sided_geometric(rate, totals.size)
-    # |Z| > z has twice the one-sided tail, so each side gets half of what may be missed.
-    reach = geometric_quantile(rate, (1 - CONFIDENCE) / 2)
+    reach = two_sided_quantile(rate, 1 - CONFIDENCE)
     interval = Interval(
         Measured.BUCKETS,
         np.maximum(values - reach, 0),
@@ -54,6 +53,24 @@ def spread_evenly(totals: NDArray[Any], buckets: NDArray[np.int64]) -> NDArray[n
     sizes = np.bincount(buckets.reshape(-1), minlength=totals.size)
     means = np.maximum(totals, 0) / np.maximum(sizes, 1)
     return np.asarray(means[buckets], dtype=np.float64)
+
+
+def shrunk(totals: NDArray[Any], threshold: float) -> NDArray[np.float64]:
+    """t − τ²/t for totals t above τ = `threshold` ≥ 0, else 0: large totals are hardly touched.
+
+    Most buckets are empty where data are sparse, and this tells noise from counts.
+    """
+    above = totals > threshold
+    safe = np.where(above, totals, 1.0)
+    return np.where(above, safe - threshold * (threshold / safe), 0.0)
+
+
+def checked_shrink(value: Number) -> Fraction:
+    """How many scales of its noise a total must exceed to count: a rational of 0 or more."""
+    shrink = rational(value, "shrink")
+    if shrink < 0:
+        raise InputError("shrink must not be negative.")
+    return shrink
 
 
 def checked_share(value: Number, name: str) -> Fraction:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from onesided.errors import LedgerError
-from onesided.ledger.account import StoredAccount, check_label, current_budget
+from onesided.errors import LedgerError, RequestError
+from onesided.ledger.account import StoredAccount, check_label
 from onesided.ledger.base import Account, Head, LedgerDamaged, Terms, Verification
 from onesided.ledger.chain import Entry, Kind
 from onesided.ledger.export import exported
 from onesided.ledger.records import terms_from_json, terms_to_json
-from onesided.ledger.store import Rows, Store
+from onesided.ledger.rows import Rows
+from onesided.ledger.store import Store
 from onesided.ledger.verification import verified
 from onesided.loss import show
 
@@ -28,6 +29,10 @@ class StoredLedger:
     def account(self, terms: Terms) -> Account:
         """Open the account of `terms.dataset`, or continue it; LedgerError under other terms."""
         check_label(terms.dataset, "name of the data set")
+        if terms.unit and not set(terms.partition_columns) <= set(terms.unit):
+            raise RequestError(
+                "A partition column must be part of the unit key, so that a unit lies in one part."
+            )
         with self._store.reading() as rows:
             entry = rows.account_named(terms.dataset)
             if entry is not None:
@@ -43,7 +48,7 @@ class StoredLedger:
             return self._continued(rows, entry, terms)
 
     def _continued(self, rows: Rows, entry: Entry, terms: Terms) -> Account:
-        budget = current_budget(rows, entry.number)
+        budget = rows.budget(entry.number)
         agreed = terms_from_json(entry.body()["content"], budget)
         _same_terms(agreed, terms, budget)
         return StoredAccount(self._store, entry.number, agreed)
@@ -55,7 +60,7 @@ class StoredLedger:
                 StoredAccount(
                     self._store,
                     entry.number,
-                    terms_from_json(entry.body()["content"], current_budget(rows, entry.number)),
+                    terms_from_json(entry.body()["content"], rows.budget(entry.number)),
                 )
                 for entry in rows.opened_accounts()
             )

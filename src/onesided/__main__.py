@@ -1,0 +1,7 @@
+"""`python -m onesided`."""
+
+from __future__ import annotations
+
+from onesided.cli import main
+
+main()

@@ -1,0 +1,217 @@
+"""The exact audit: every small database, every ordered neighbour, every output, no rounding.
+
+For each kind of step from D to D′ it finds the largest ln Pr[M(D) = o] / Pr[M(D′) = o], holds it
+against what is claimed, and says whether equality is attained or how much slack is left. The laws
+come from the mechanism's own code (`enumeration.py`) and comparisons are decided exactly
+(`exponentials.py`).
+
+With infinitely many noise values a law is known within a horizon. The paths of D within it are
+compared with those of D′ within a wider one, since the noise that makes up for a changed unit is
+larger by what the change costs. Verified means: nothing within the horizon contradicts the claim.
+Rejected means: the claim is false, since all unexplored mass was given to D′.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+from math import inf, log
+
+from onesided.audit.enumeration import Law, NotEnumerableError, TooManyPathsError, enumerate_law
+from onesided.audit.exponentials import FLOAT_MARGIN, Mass
+from onesided.audit.protocol import Auditable
+from onesided.audit.world import Database, SmallWorld, Step
+from onesided.loss import Loss, Number, positive
+
+MOST_PATHS = 600
+"""Paths followed for one database; the horizon is as wide as that allows."""
+
+MOST_UNITS = 2
+"""Databases have at most so many units."""
+
+
+class Verdict(Enum):
+    """What the audit says about one claim."""
+
+    VERIFIED = "verified"
+    REJECTED = "rejected"
+    OPEN = "open"
+
+
+@dataclass(frozen=True)
+class Witness:
+    """The ordered pair and the output with the largest loss."""
+
+    database: Database
+    neighbour: Database
+    output: Hashable
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was found for one kind of step.
+
+    - `claimed`: the most the log-probability may drop from D to D′;
+    - `loss`: the most it was seen to drop within the horizon;
+    - `at_least`: what it certainly drops, with all unexplored mass on the side of D′;
+    - `attained`: whether some output drops by exactly what is claimed.
+    """
+
+    step: Step
+    claimed: Fraction
+    loss: float
+    at_least: float
+    attained: bool
+    verdict: Verdict
+    witness: Witness | None
+
+    @property
+    def slack(self) -> float:
+        """How much less is lost than was claimed."""
+        return float(self.claimed) - self.loss
+
+
+@dataclass(frozen=True)
+class ExactReport:
+    """The findings of one exact audit, and how far it looked."""
+
+    findings: tuple[Finding, ...]
+    databases: int
+    most_units: int
+    horizon: Fraction
+    unexplored: float
+
+    @property
+    def rejected(self) -> bool:
+        """Whether some claim is certainly false."""
+        return any(finding.verdict is Verdict.REJECTED for finding in self.findings)
+
+    @property
+    def verified(self) -> bool:
+        """Whether every claim holds within the horizon."""
+        return all(finding.verdict is Verdict.VERIFIED for finding in self.findings)
+
+    def finding(self, step: Step) -> Finding:
+        """What was found for one kind of step."""
+        return next(each for each in self.findings if each.step is step)
+
+
+@dataclass(frozen=True)
+class ExactAudit:
+    """How an exact audit is done.
+
+    - `most_units`: the largest databases;
+    - `most_paths`: how many paths of the mechanism are followed for one database;
+    - `tolerance`: by how much a loss may exceed its claim, for idealised mechanisms, whose
+      probabilities are rounded; 0 for everything that is released.
+    """
+
+    most_units: int = MOST_UNITS
+    most_paths: int = MOST_PATHS
+    tolerance: Fraction = Fraction(0)
+
+    def claims(
+        self, mechanism: Auditable, world: SmallWorld, claims: dict[Step, Fraction]
+    ) -> ExactReport:
+        """Hold each claimed loss against all pairs of its kind of step."""
+        margin = max(claims.values())
+        horizon = self._horizon(mechanism, world, margin)
+        laws: dict[Database, Law] = {}
+
+        def law(database: Database) -> Law:
+            if database not in laws:
+                data = world.build(database)
+                run = _on(mechanism, data)
+                laws[database] = enumerate_law(run, horizon, margin)
+            return laws[database]
+
+        findings = {
+            step: self._finding(step, claimed, world.pairs(step, self.most_units), law)
+            for step, claimed in claims.items()
+            if step is not Step.EXTENDED
+        }
+        if Step.EXTENDED in claims:
+            findings[Step.EXTENDED] = _either(claims[Step.EXTENDED], findings)
+        unexplored = max((each.unexplored for each in laws.values()), default=0.0)
+        return ExactReport(tuple(findings.values()), len(laws), self.most_units, horizon, unexplored)
+
+    def _horizon(self, mechanism: Auditable, world: SmallWorld, margin: Fraction) -> Fraction:
+        """The widest horizon, in halves of the margin, that the allowed number of paths permits.
+
+        Tried on one of the largest databases, in which all units differ as far as possible.
+        """
+        largest = tuple(world.values[-(i + 1) % len(world.values)] for i in range(self.most_units))
+        run = _on(mechanism, world.build(tuple(sorted(largest, key=world.values.index))))
+        horizon = Fraction(0)
+        step = margin / 4
+        while True:
+            try:
+                law = enumerate_law(run, horizon + step, margin, self.most_paths)
+            except TooManyPathsError:
+                if horizon == 0:
+                    raise NotEnumerableError(
+                        "The mechanism has too many paths for an exact audit; allow more, or "
+                        "audit it by runs."
+                    ) from None
+                return horizon
+            horizon += step
+            if law.unexplored < 1e-9:
+                return horizon
+
+    def _finding(
+        self,
+        step: Step,
+        claimed: Fraction,
+        pairs: Iterable[tuple[Database, Database]],
+        law: Callable[[Database], Law],
+    ) -> Finding:
+        worst, at_least, witness = -inf, -inf, None
+        attained = exceeded = False
+        for database, neighbour in pairs:
+            before, after = law(database), law(neighbour)
+            for output, mass in before.inner.items():
+                other = after.outer.get(output, Mass([]))
+                sign = mass.compare(other, claimed + self.tolerance)
+                attained |= sign == 0
+                exceeded |= sign > 0
+                loss = mass.log - other.log
+                if loss > worst:
+                    worst, witness = loss, Witness(database, neighbour, output)
+                at_least = max(at_least, mass.log - _log(other.upper() + after.unexplored))
+        if at_least > float(claimed + self.tolerance) + FLOAT_MARGIN:
+            verdict = Verdict.REJECTED
+        else:
+            verdict = Verdict.OPEN if exceeded else Verdict.VERIFIED
+        return Finding(step, claimed, worst, at_least, attained, verdict, witness)
+
+
+def _either(claimed: Fraction, findings: dict[Step, Finding]) -> Finding:
+    """The extended steps are those that move a sensitive unit and those that add another one."""
+    parts = [findings[Step.SENSITIVE], findings[Step.ADD_NONSENSITIVE]]
+    worst = max(parts, key=lambda each: each.loss)
+    verdicts = {each.verdict for each in parts}
+    verdict = next(each for each in (Verdict.REJECTED, Verdict.OPEN, Verdict.VERIFIED) if each in verdicts)
+    attained = any(each.attained and each.claimed == claimed for each in parts)
+    at_least = max(each.at_least for each in parts)
+    return Finding(Step.EXTENDED, claimed, worst.loss, at_least, attained, verdict, worst.witness)
+
+
+def loss_claims(loss: Loss, epsilon: Number | None = None) -> dict[Step, Fraction]:
+    """What a pair (s, t) claims about each kind of step; `epsilon` if another OSDP ε is claimed."""
+    osdp = loss.epsilon if epsilon is None else positive(epsilon)
+    claims = {Step.REPLACE_SENSITIVE: osdp}
+    if loss.extended_epsilon is not None:
+        claims[Step.SENSITIVE] = loss.sensitive
+        claims[Step.ADD_NONSENSITIVE] = loss.nonsensitive
+        claims[Step.EXTENDED] = loss.extended_epsilon
+    return claims
+
+
+def _on(mechanism: Auditable, data: object) -> Callable[..., object]:
+    return lambda rng: mechanism.release(data, rng)
+
+
+def _log(value: float) -> float:
+    return log(value) if value > 0 else -inf

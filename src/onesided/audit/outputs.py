@@ -1,0 +1,110 @@
+"""What an attacker sees of an output: a value that can be compared, and numbers to learn from."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from onesided.data import Measurement
+
+
+def fingerprint(output: Any) -> Hashable:
+    """Equal for equal outputs: arrays by value, tables and multisets whatever their order.
+
+    Of a measurement all that is released counts: value, buckets, keys and parts.
+    """
+    if isinstance(output, Measurement):
+        return tuple(fingerprint(each) for each in _released(output))
+    if isinstance(output, np.ndarray):
+        return (output.shape, *output.reshape(-1).tolist())
+    if isinstance(output, pa.Table):
+        rows = Counter(tuple(map(repr, row.values())) for row in output.to_pylist())
+        return tuple(sorted(rows.items()))
+    if isinstance(output, Mapping):
+        pairs = ((repr(key), fingerprint(value)) for key, value in output.items())
+        return tuple(sorted(pairs, key=repr))
+    if isinstance(output, Set):
+        return tuple(sorted((fingerprint(each) for each in output), key=repr))
+    if is_dataclass(output) and not isinstance(output, type):
+        return tuple(fingerprint(getattr(output, each.name)) for each in fields(output))
+    if isinstance(output, Sequence) and not isinstance(output, str | bytes):
+        return tuple(fingerprint(each) for each in output)
+    return output if isinstance(output, Hashable) else repr(output)
+
+
+def _released(measured: Measurement) -> list[Any]:
+    arrays = [measured.value, measured.buckets, measured.keys]
+    return arrays + [measured.parts[name] for name in sorted(measured.parts)]
+
+
+@dataclass(frozen=True)
+class Observations:
+    """Many outputs as numbers: `features` has a row for each, `tokens` one number for equal ones.
+
+    Outputs of different length are filled up with NaN, which is a value like any other here.
+    """
+
+    features: NDArray[np.float64]
+    tokens: NDArray[np.uint64]
+
+    def __len__(self) -> int:
+        return int(self.tokens.size)
+
+    def __getitem__(self, rows: slice) -> Observations:
+        return Observations(self.features[rows], self.tokens[rows])
+
+    @classmethod
+    def of(cls, outputs: Iterable[Any]) -> Observations:
+        """From outputs of any kind; a two-dimensional array has an output in each row."""
+        if isinstance(outputs, np.ndarray) and outputs.ndim == 2 and outputs.dtype != object:
+            # Hashing rows as bytes is a hundred times faster than walking them as objects.
+            rows = np.ascontiguousarray(outputs)
+            return cls(rows.astype(np.float64), _tokens(row.tobytes() for row in rows))
+        listed = list(outputs)
+        numbers = [_numbers(each) for each in listed]
+        width = max((each.size for each in numbers), default=0)
+        features = np.full((len(listed), width), np.nan)
+        for row, each in zip(features, numbers, strict=True):
+            row[: each.size] = each
+        return cls(features, _tokens(repr(fingerprint(each)).encode() for each in listed))
+
+    @classmethod
+    def joined(cls, parts: Sequence[Observations]) -> Observations:
+        """One after the other."""
+        width = max((part.features.shape[1] for part in parts), default=0)
+        padded = [
+            np.pad(part.features, ((0, 0), (0, width - part.features.shape[1])), constant_values=np.nan)
+            for part in parts
+        ]
+        return cls(np.concatenate(padded), np.concatenate([part.tokens for part in parts]))
+
+
+def _tokens(texts: Iterable[bytes]) -> NDArray[np.uint64]:
+    digests = (hashlib.blake2b(text, digest_size=8).digest() for text in texts)
+    return np.frombuffer(b"".join(digests), dtype=np.uint64)
+
+
+def _numbers(output: Any) -> NDArray[np.float64]:
+    """The numbers in an output, in a fixed order; what is not a number is left to the token."""
+    if isinstance(output, Measurement):
+        parts = [_numbers(each) for each in _released(output) if each is not None]
+        return np.concatenate(parts)
+    if isinstance(output, np.ndarray) and output.dtype.kind in "biuf":
+        return output.reshape(-1).astype(np.float64)
+    if isinstance(output, bool | int | float | np.number):
+        return np.array([float(output)])
+    if isinstance(output, pa.Table):
+        return np.array([float(output.num_rows)])
+    if isinstance(output, Sequence) and not isinstance(output, str | bytes):
+        parts = [_numbers(each) for each in output]
+        return np.concatenate(parts) if parts else np.zeros(0)
+    if isinstance(output, Set | Mapping):
+        return np.array([float(len(output))])
+    return np.zeros(0)

@@ -1,0 +1,70 @@
+"""`onesided simulate` and `onesided trajectories`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from onesided.cli.output import as_json, overwrite_option, progress, show_facts, show_json, working
+from onesided.cli.sources import named_values
+
+
+@click.command()
+@click.option("--scale", default=0.01, show_default=True, help="1 is a full building.")
+@click.option("--seed", default=0, show_default=True)
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="A folder.")
+@overwrite_option
+@as_json
+def simulate(scale: float, seed: int, out: Path, overwrite: bool, as_json: bool) -> None:
+    """Make the Wi-Fi trace of a building: visits, access points and devices as Parquet."""
+    from onesided.datasets.building import Building
+
+    with progress("Simulating days") as advance:
+        building = Building.simulate(scale=scale, seed=seed)
+        building.write(out, overwrite=overwrite, progress=advance)
+    (show_json if as_json else show_facts)({"written": str(out)})
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="A Parquet file.")
+@click.option("--device", default="device", show_default=True, help="The column of the device.")
+@click.option("--ap", default="ap", show_default=True, help="The column of the access point.")
+@click.option("--time", default="ts", show_default=True, help="The column of the time.")
+@click.option("--keep", multiple=True, metavar="NAME=COLUMN", help="Further columns to keep.")
+@click.option("--slot", default=10, show_default=True, help="Minutes; a divisor of a day.")
+@click.option("--timezone", help="Where days are cut, for times with a zone; UTC unless told.")
+@click.option("--memory-limit", help="What the engine may use, such as 2GB.")
+@overwrite_option
+@as_json
+def trajectories(
+    file: Path,
+    out: Path,
+    device: str,
+    ap: str,
+    time: str,
+    keep: tuple[str, ...],
+    slot: int,
+    timezone: str | None,
+    memory_limit: str | None,
+    overwrite: bool,
+    as_json: bool,
+) -> None:
+    """Turn the Wi-Fi associations in FILE into daily trajectories of modal access points."""
+    from onesided.datasets.wifi import trajectories as make
+
+    with working("Making trajectories"):
+        make(
+            file,
+            out,
+            device=device,
+            ap=ap,
+            time=time,
+            keep=named_values(keep, "--keep"),
+            slot_minutes=slot,
+            timezone=timezone,
+            overwrite=overwrite,
+            memory_limit=memory_limit,
+        )
+    (show_json if as_json else show_facts)({"written": str(out)})

@@ -1,0 +1,33 @@
+"""`onesided demo`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from onesided.cli.output import as_json, show_facts, show_json, show_table
+
+
+@click.command()
+@click.option("--out", default="demo", show_default=True, type=click.Path(path_type=Path))
+@click.option("--scale", default=0.02, show_default=True, help="1 is a full building.")
+@click.option(
+    "--seed", default=7, show_default=True, help="Of the people; noise is always real."
+)
+@as_json
+def demo(out: Path, scale: float, seed: int, as_json: bool) -> None:
+    """Simulate a building, publish a true sample and a histogram, and write a page about it."""
+    from onesided.demo import run_demo
+
+    def step(message: str) -> None:
+        if not as_json:
+            click.echo(f"{message} …", err=True)
+
+    tour = run_demo(out, scale=scale, seed=seed, step=step)
+    files = [str(path) for path in tour.files]
+    if as_json:
+        show_json({"errors": dict(tour.errors), "written": files})
+        return
+    show_table(None, ("access point × hour histogram", "mean absolute error"), tour.errors.items())
+    show_facts({"promise": tour.counts.guarantee, "written": ", ".join(files)})

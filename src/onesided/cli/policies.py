@@ -1,0 +1,59 @@
+"""`onesided policy check` and `onesided policy relaxes`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from onesided.cli.output import as_json, show_facts, show_json
+
+_schema = click.option("--schema", "source", help="Check against the columns of this source.")
+
+
+@click.group()
+def policy() -> None:
+    """Check a policy, or whether one relaxes another."""
+
+
+@policy.command()
+@click.argument("sql")
+@_schema
+@as_json
+def check(sql: str, source: str | None, as_json: bool) -> None:
+    """Whether SQL is a policy, and its canonical form."""
+    from onesided.policy import Policy
+
+    accepted = Policy(sql)
+    schema = _schema_of(source)
+    bound = accepted if schema is None else accepted.bind(schema)
+    facts = {"policy": bound.sql, "columns": ", ".join(bound.columns), "id": bound.id}
+    (show_json if as_json else show_facts)(facts)
+
+
+@policy.command()
+@click.argument("first")
+@click.argument("second")
+@_schema
+@as_json
+def relaxes(first: str, second: str, source: str | None, as_json: bool) -> int:
+    """Whether all that FIRST calls sensitive is sensitive under SECOND; exit 1 unless proven."""
+    from onesided.policy import Policy
+
+    answer = Policy(first).relaxes(Policy(second), _schema_of(source))
+    facts: dict[str, Any] = {"relaxes": answer.verdict.value, "reason": answer.reason}
+    if answer.counterexample is not None:
+        facts["counterexample"] = {
+            column: None if value is None else str(value)
+            for column, value in answer.counterexample.items()
+        }
+    (show_json if as_json else show_facts)(facts)
+    return 0 if answer else 1
+
+
+def _schema_of(source: str | None) -> Any:
+    if source is None:
+        return None
+    from onesided.session import schema_of
+
+    return schema_of(source)

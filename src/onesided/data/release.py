@@ -1,0 +1,187 @@
+"""What leaves the house: a table and the receipt that says what was promised for it."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet
+
+from onesided.data.files import FileFormat, read_batches, write_batches
+from onesided.data.output import new_files, refuse_existing
+from onesided.data.private import PrivateDirectory
+from onesided.errors import RequestError
+from onesided.loss import Loss
+
+SAMPLE_FILE = "sample.parquet"
+
+
+class ReleaseKind(Enum):
+    """What was released."""
+
+    SAMPLE = "sample"
+    COUNT = "count"
+    SUM = "sum"
+    MEAN = "mean"
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What was promised, under which policy, at what cost, with which noise; plain JSON."""
+
+    content: Mapping[str, Any]
+
+    def __getitem__(self, name: str) -> Any:
+        return self.content[name]
+
+    def to_json(self) -> str:
+        """The receipt as text, the same for the same receipt."""
+        return json.dumps(self.content, ensure_ascii=False, indent=2, sort_keys=True)
+
+    @property
+    def loss(self) -> Loss:
+        """The pair that the release cost."""
+        pair = self.content["loss"]
+        return Loss(pair["sensitive"], pair["nonsensitive"], fixed_n=pair["fixed_n"])
+
+    @property
+    def guarantee(self) -> str:
+        """The promise in one sentence."""
+        return str(self.content["guarantee"])
+
+
+class Release(ABC):
+    """A released table with its receipt. Anything computed from it is free."""
+
+    def __init__(self, receipt: Receipt) -> None:
+        self.receipt = receipt
+
+    @property
+    def kind(self) -> ReleaseKind:
+        """What was released."""
+        return ReleaseKind(self.receipt["kind"])
+
+    @property
+    def loss(self) -> Loss:
+        """The pair (s, t) that this release cost; see `Loss`."""
+        return self.receipt.loss
+
+    @property
+    def guarantee(self) -> str:
+        """The promise in one sentence."""
+        return self.receipt.guarantee
+
+    @property
+    def error(self) -> Mapping[str, Any]:
+        """What is known about the error of the released figures."""
+        known: Mapping[str, Any] = self.receipt["error"]
+        return known
+
+    @property
+    def table(self) -> pa.Table:
+        """The released rows."""
+        return pa.Table.from_batches(self._batches(), self._schema())
+
+    def to_arrow(self) -> pa.Table:
+        """The released rows as an Arrow table."""
+        return self.table
+
+    def to_pandas(self) -> Any:
+        """The released rows as a pandas DataFrame."""
+        return self.table.to_pandas()
+
+    def write(
+        self, path: str | Path, *, overwrite: bool = False, receipt: bool = False
+    ) -> tuple[Path, ...]:
+        """Write the rows as Parquet, CSV or Arrow, told by the ending; whole or not at all.
+
+        With `receipt`, also the receipt beside it, as `<name>.receipt.json`. The files written.
+        """
+        targets = output_files(path, overwrite=overwrite, receipt=receipt)
+        with new_files(targets, overwrite=overwrite) as workspace:
+            write_batches(self._batches(), self._schema(), workspace / targets[0].name)
+            for target in targets[1:]:
+                text = self.receipt.to_json() + "\n"
+                (workspace / target.name).write_text(text, encoding="utf-8")
+        return targets
+
+    def plot(self) -> Any:
+        """A chart of the released counts (needs the extra `charts`)."""
+        raise RequestError("Only counts can be plotted; count the sample first.")
+
+    @abstractmethod
+    def _batches(self) -> Iterator[pa.RecordBatch]: ...
+
+    @abstractmethod
+    def _schema(self) -> pa.Schema: ...
+
+
+class SampleRelease(Release):
+    """True rows of the kept units; they stay on disk, as there may be more than memory holds."""
+
+    def __init__(self, receipt: Receipt, directory: PrivateDirectory) -> None:
+        """`directory` holds the rows in the file `SAMPLE_FILE`, and lives as long as this does."""
+        super().__init__(receipt)
+        self._directory = directory
+
+    def _batches(self) -> Iterator[pa.RecordBatch]:
+        return read_batches(self._directory.path / SAMPLE_FILE)
+
+    def _schema(self) -> pa.Schema:
+        return pa.parquet.read_schema(self._directory.path / SAMPLE_FILE)
+
+
+class TableRelease(Release):
+    """Counts, sums or means by group, in memory."""
+
+    def __init__(self, receipt: Receipt, payload: bytes) -> None:
+        super().__init__(receipt)
+        self._table = table_of(payload)
+
+    @property
+    def table(self) -> pa.Table:
+        return self._table
+
+    def plot(self) -> Any:
+        from onesided.charts import group_chart
+
+        keys = list(self.receipt["request"]["by"])
+        figure = self._table.column_names[len(keys)]
+        columns = {name: self._table.column(name).to_pylist() for name in (*keys, figure)}
+        return group_chart(columns, keys, figure)
+
+    def _batches(self) -> Iterator[pa.RecordBatch]:
+        return iter(self._table.to_batches())
+
+    def _schema(self) -> pa.Schema:
+        return self._table.schema
+
+
+def output_files(
+    path: str | Path, *, overwrite: bool = False, receipt: bool = False
+) -> tuple[Path, ...]:
+    """The files that writing a release to `path` makes; refused now where one exists already."""
+    target = Path(path)
+    FileFormat.of(target)
+    targets = (target, target.with_suffix(".receipt.json")) if receipt else (target,)
+    refuse_existing(targets, overwrite=overwrite)
+    return targets
+
+
+def table_of(payload: bytes) -> pa.Table:
+    """The table that `payload_of` wrote."""
+    return pa.ipc.open_file(pa.BufferReader(payload)).read_all()
+
+
+def payload_of(table: pa.Table) -> bytes:
+    """A table as the bytes that a ledger stores and a `TableRelease` shows."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table.combine_chunks())
+    return bytes(memoryview(sink.getvalue()))

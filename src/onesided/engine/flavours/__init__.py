@@ -1,0 +1,10 @@
+"""Where the engines' SQL differs: hashing, texts of keys, and joins; a file an engine."""
+
+from __future__ import annotations
+
+from onesided.engine.flavours.base import Flavour
+from onesided.engine.flavours.duckdb import DuckDBFlavour
+from onesided.engine.flavours.postgres import PostgresFlavour
+from onesided.engine.flavours.spark import SparkFlavour
+
+__all__ = ["DuckDBFlavour", "Flavour", "PostgresFlavour", "SparkFlavour"]

@@ -1,0 +1,1 @@
+"""What a trial does: one file a kind of measurement."""

@@ -1,0 +1,93 @@
+"""DPBench histograms under the two opt-in policies, and the crossover on a flat histogram."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from onesided.data import Histogram
+from onesided.datasets.dpbench import Benchmark, load_1d
+from onesided.datasets.sampling import HiLoSampling, MSampling, OptIn
+from onesided.experiments.methods import (
+    LAPLACE,
+    ONE_SIDED,
+    OSDP_RR,
+    OURS,
+    OURS_DP,
+    PAPER_DP,
+    PAPER_OSDP,
+    RESIDUAL,
+    SUPPRESS,
+    Method,
+    error_rows,
+)
+from onesided.experiments.setting import EPSILONS
+from onesided.experiments.trial import Row, Trial
+from onesided.randomness import seeded
+
+POLICIES: tuple[OptIn, ...] = (MSampling(), HiLoSampling())
+FLAT_BINS = 10_000
+
+
+def benchmark_facts(trial: Trial) -> list[Row]:
+    """Scale and sparsity of a benchmark histogram."""
+    benchmark = load_1d(trial["dataset"])
+    facts = {
+        "scale": float(benchmark.counts.sum()),
+        "sparsity": float((benchmark.counts == 0).mean()),
+    }
+    return [
+        Row(labels={**_origin(benchmark), "metric": name}, values=[value])
+        for name, value in facts.items()
+    ]
+
+
+def osdp_errors(trial: Trial) -> list[Row]:
+    """All methods that look at the policy, on one pair (x, x_ns)."""
+    benchmark = load_1d(trial["dataset"])
+    policy = next(each for each in POLICIES if each.name == trial["policy"])
+    drawing, noise = seeded(trial.seed).spawn(2)
+    chosen = policy.sample(benchmark.counts, trial["share"], drawing)
+    return error_rows(
+        (*PAPER_OSDP, *OURS, *SUPPRESS),
+        Histogram(benchmark.counts, chosen),
+        benchmark.counts,
+        epsilons=EPSILONS,
+        runs=trial["runs"],
+        rng=noise,
+        labels={**_origin(benchmark), "policy": policy.name, "share": trial["share"]},
+    )
+
+
+def dp_errors(trial: Trial) -> list[Row]:
+    """The methods that treat everybody as sensitive: measured once, whatever the policy."""
+    benchmark = load_1d(trial["dataset"])
+    return error_rows(
+        (*PAPER_DP, *OURS_DP),
+        Histogram(benchmark.counts, np.zeros_like(benchmark.counts)),
+        benchmark.counts,
+        epsilons=EPSILONS,
+        runs=trial["runs"],
+        rng=seeded(trial.seed),
+        labels=_origin(benchmark),
+    )
+
+
+def crossover(trial: Trial) -> list[Row]:
+    """`units` units spread evenly over 10⁴ bins, none sensitive: the setting of the theorem."""
+    units = int(trial["units"])
+    draw, noise = seeded(trial.seed).spawn(2)
+    counts = draw.generator().multinomial(units, np.full(FLAT_BINS, 1 / FLAT_BINS))
+    scaled = Method("OsdpRR, scaled", "rr", {"scale": True})
+    return error_rows(
+        (OSDP_RR, LAPLACE, scaled, ONE_SIDED, RESIDUAL),
+        Histogram(counts, counts),
+        counts,
+        epsilons=(float(trial["epsilon"]),),
+        runs=trial["runs"],
+        rng=noise,
+        labels={"units": units},
+    )
+
+
+def _origin(benchmark: Benchmark) -> dict[str, str | int | float | bool]:
+    return {"dataset": benchmark.name, "source": benchmark.source.value}

@@ -1,0 +1,239 @@
+"""Histograms over trajectories: access point × hour of one day, and n-grams."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onesided.data import Histogram
+from onesided.data.histogram import Counts
+from onesided.experiments.incidence import Incidence
+from onesided.experiments.journeys import HOURS, Journeys
+from onesided.experiments.methods import (
+    AUTO,
+    DAWA,
+    DAWA_REFERENCE,
+    DAWAZ,
+    DAWAZ_REFERENCE,
+    LAPLACE,
+    ONE_SIDED,
+    OSDP_LAPLACE_L1,
+    RESIDUAL,
+    Method,
+    error_rows,
+    metric_rows,
+)
+from onesided.experiments.metrics import mre
+from onesided.experiments.setting import EPSILONS, SHARES
+from onesided.experiments.trial import Row, Scalar, Trial
+from onesided.loss import rational
+from onesided.mechanisms.noise import two_sided_mean_size
+from onesided.mechanisms.registry import mechanism
+from onesided.mechanisms.rr import keep_probability
+from onesided.randomness import Randomness, seeded
+
+HYBRID = Method("hybrid (sound)", "hybrid")
+HYBRID_PAPER = Method("OsdpLaplaceL1 (hybrid)", "hybrid-paper")
+OCCUPANCY_METHODS = (
+    OSDP_LAPLACE_L1,
+    HYBRID_PAPER,
+    LAPLACE,
+    DAWA_REFERENCE,
+    DAWAZ_REFERENCE,
+    DAWA,
+    DAWAZ,
+    ONE_SIDED,
+    HYBRID,
+    RESIDUAL,
+    AUTO,
+)
+UNBOUNDED = 0
+"""The label of results without a bound on contributions: the paper's, not private here."""
+
+CELL_BOUNDS = (1, 2, 4, 8)
+GRAM_BOUNDS = (1, 2, 4, 8, 16)
+
+
+def occupancy(trial: Trial, journeys: Journeys) -> list[Row]:
+    """Access point × hour of the busiest day under P_ρ, with and without a contribution bound."""
+    day = journeys.busiest_day()
+    share = float(trial["share"])
+    chosen = day.nonsensitive(share)
+    incidence = day.occupancy()
+    truth = _grid(incidence.counts())
+    cutting, noise, coins = seeded(trial.seed).spawn(3)
+    only_sensitive = np.zeros(truth.shape, dtype=np.bool_)
+    only_sensitive[: day.sensitive_points(share)] = True
+    labels: dict[str, Scalar] = {"trace": trial["trace"], "share": share}
+    rows = []
+    for k in (UNBOUNDED, *CELL_BOUNDS):
+        bounded = incidence if k == UNBOUNDED else incidence.at_most(k, cutting)
+        histogram = Histogram(
+            _grid(bounded.counts()),
+            _grid(bounded.counts(chosen)),
+            k=max(k, 1),
+            total_public=False,
+            only_sensitive=only_sensitive,
+        )
+        rows += error_rows(
+            OCCUPANCY_METHODS,
+            histogram,
+            truth,
+            epsilons=EPSILONS,
+            runs=trial["runs"],
+            rng=noise,
+            labels={**labels, "k": k},
+        )
+    # A sample of whole units needs no bound: it is the same row whatever k.
+    for epsilon in EPSILONS:
+        samples = [
+            _grid(incidence.counts(kept))
+            for kept in _samples(chosen, epsilon, trial["runs"], coins)
+        ]
+        named = {**labels, "k": UNBOUNDED, "method": "OsdpRR", "epsilon": epsilon}
+        rows += metric_rows(truth, samples, named)
+    facts = {"widest": incidence.widest(), "units": day.units, "nonsensitive": chosen.mean()}
+    return rows + [
+        Row(labels={**labels, "metric": name}, values=[float(value)])
+        for name, value in facts.items()
+    ]
+
+
+def grams(trial: Trial, journeys: Journeys) -> list[Row]:
+    """n-grams under every P_ρ: error over those that occur, and over the whole domain."""
+    n = int(trial["n"])
+    incidence = journeys.grams(n)
+    domain = journeys.access_points**n
+    study = _GramStudy(incidence, domain, int(trial["runs"]), {"trace": trial["trace"], "n": n})
+    truncating, noise, coins = seeded(trial.seed).spawn(3)
+    cut = {k: incidence.at_most(k, truncating) for k in GRAM_BOUNDS}
+    rows = [row for k in GRAM_BOUNDS for row in study.laplace(cut[k].counts(), k, noise)]
+    for share in SHARES:
+        chosen = journeys.nonsensitive(share)
+        rows += study.all_nonsensitive(chosen, share)
+        rows += study.samples(chosen, share, coins)
+        for k in (1, 2, 4):
+            rows += study.one_sided(cut[k], chosen, share, k, noise)
+    facts = {"support": incidence.cells, "widest": incidence.widest(), "domain": domain}
+    return rows + [
+        Row(labels={**study.labels, "metric": name}, values=[float(value)])
+        for name, value in facts.items()
+    ]
+
+
+class _GramStudy:
+    """One histogram of n-grams: the cells that occur are counted, the empty ones are reckoned."""
+
+    def __init__(
+        self, incidence: Incidence, domain: int, runs: int, labels: Mapping[str, Scalar]
+    ) -> None:
+        self.incidence = incidence
+        self.domain = domain
+        self.runs = runs
+        self.labels = labels
+        self.truth = incidence.counts()
+
+    def laplace(self, truncated: Counts, k: int, rng: Randomness) -> list[Row]:
+        """Two-sided noise of scale 2k/ε on all cells of the domain, `k` n-grams of each unit."""
+        histogram = Histogram(truncated, np.zeros_like(truncated), k=k, total_public=False)
+        rows = []
+        for epsilon in EPSILONS:
+            errors = [
+                mre(
+                    self.truth,
+                    mechanism("laplace").release(histogram, epsilon=epsilon, rng=rng).value,
+                )
+                for _ in range(self.runs)
+            ]
+            empty = two_sided_mean_size(rational(epsilon) / (2 * k))
+            labels: dict[str, Scalar] = {"method": "LM", "k": k, "epsilon": epsilon}
+            rows += self._rows(errors, empty, labels)
+        return rows
+
+    def all_nonsensitive(self, chosen: NDArray[np.bool_], share: float) -> list[Row]:
+        """Every non-sensitive unit, with no noise and no privacy."""
+        errors = [mre(self.truth, self.incidence.counts(chosen))]
+        return [
+            row
+            for epsilon in EPSILONS
+            for row in self._rows(
+                errors, 0.0, {"method": "All-NS", "share": share, "epsilon": epsilon}
+            )
+        ]
+
+    def samples(self, chosen: NDArray[np.bool_], share: float, rng: Randomness) -> list[Row]:
+        """A true sample, counted as it is and scaled up; an empty cell stays empty in it."""
+        rows = []
+        for epsilon in EPSILONS:
+            counted = [
+                self.incidence.counts(kept) for kept in _samples(chosen, epsilon, self.runs, rng)
+            ]
+            scale = 1 / keep_probability(rational(epsilon))
+            for method, factor in (("OsdpRR", 1.0), ("OsdpRR, scaled", scale)):
+                errors = [mre(self.truth, factor * counts) for counts in counted]
+                labels: dict[str, Scalar] = {
+                    "method": method,
+                    "share": share,
+                    "epsilon": epsilon,
+                }
+                rows += self._rows(errors, 0.0, labels)
+        return rows
+
+    def one_sided(
+        self, cut: Incidence, chosen: NDArray[np.bool_], share: float, k: int, rng: Randomness
+    ) -> list[Row]:
+        """Ours: keys found through the noise, so cells that do not occur cost nothing."""
+        histogram = Histogram(
+            cut.counts(), cut.counts(chosen), k=k, total_public=False, open_domain=True
+        )
+        rows = []
+        for epsilon in EPSILONS:
+            for name in (ONE_SIDED.mechanism, RESIDUAL.mechanism):
+                errors = [
+                    mre(self.truth, _listed(mechanism(name), histogram, epsilon, rng))
+                    for _ in range(self.runs)
+                ]
+                labels: dict[str, Scalar] = {
+                    "method": name,
+                    "share": share,
+                    "epsilon": epsilon,
+                    "k": k,
+                }
+                rows += self._rows(errors, 0.0, labels)
+        return rows
+
+    def _rows(self, errors: list[float], empty: float, labels: Mapping[str, Scalar]) -> list[Row]:
+        """MRE over the support, and over the domain, where an empty cell has error `empty`."""
+        support = self.truth.size
+        whole = [
+            (error * support + empty * (self.domain - support)) / self.domain for error in errors
+        ]
+        return [
+            Row(labels={**self.labels, **labels, "metric": metric}, values=values)
+            for metric, values in (("MRE support", errors), ("MRE domain", whole))
+        ]
+
+
+def _listed(mechanism_: Any, histogram: Histogram, epsilon: float, rng: Randomness) -> Any:
+    """The released counts on all occurring keys; keys that were not listed count 0."""
+    released = mechanism_.release(histogram, epsilon=epsilon, rng=rng)
+    counts = np.zeros(histogram.bins)
+    counts[released.keys] = released.value
+    return counts
+
+
+def _samples(
+    chosen: NDArray[np.bool_], epsilon: float, runs: int, rng: Randomness
+) -> list[NDArray[np.bool_]]:
+    """Which units each of `runs` true samples keeps, by unit and not by cell."""
+    probability = keep_probability(Fraction(rational(epsilon)))
+    generator = rng.generator()
+    return [chosen & (generator.random(chosen.size) < probability) for _ in range(runs)]
+
+
+def _grid(counts: Counts) -> Counts:
+    return counts.reshape(-1, HOURS)

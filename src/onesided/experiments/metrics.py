@@ -1,0 +1,53 @@
+"""How far a released histogram is from the truth.
+
+Each ratio is |xᵢ − x̃ᵢ| / max(xᵢ, δ), where x is the true histogram (`true`), x̃ the released one
+(`released`) and δ = `floor`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from onesided.errors import RequestError
+
+FLOOR = 1.0
+
+
+def relative_errors(
+    true: ArrayLike, released: ArrayLike, floor: float = FLOOR
+) -> NDArray[np.float64]:
+    """The ratio of every bin."""
+    x, estimate = np.asarray(true, dtype=np.float64), np.asarray(released, dtype=np.float64)
+    if x.shape != estimate.shape:
+        raise RequestError("Two histograms can be compared only where they have the same bins.")
+    return np.asarray(np.abs(x - estimate) / np.maximum(x, floor))
+
+
+def mre(true: ArrayLike, released: ArrayLike, floor: float = FLOOR) -> float:
+    """MRE, the mean of the ratios."""
+    return float(relative_errors(true, released, floor).mean())
+
+
+def rel(true: ArrayLike, released: ArrayLike, quantile: float, floor: float = FLOOR) -> float:
+    """Rel_q, the q-quantile of the ratios, where q is `quantile` in [0, 1]."""
+    return float(np.quantile(relative_errors(true, released, floor), quantile))
+
+
+def l1(true: ArrayLike, released: ArrayLike) -> float:
+    """Σ|xᵢ − x̃ᵢ|."""
+    difference = np.asarray(true, dtype=np.float64) - np.asarray(released, dtype=np.float64)
+    return float(np.abs(difference).sum())
+
+
+def regret(errors: Mapping[str, float], among: Sequence[str]) -> dict[str, float]:
+    """Each error over the least error of the algorithms named by `among`; the best has 1.
+
+    Where the least error is 0, whoever reaches it has regret 1 and the others an infinite one.
+    """
+    least = min(errors[name] for name in among)
+    if least == 0:
+        return {name: 1.0 if error == 0 else float("inf") for name, error in errors.items()}
+    return {name: error / least for name, error in errors.items()}

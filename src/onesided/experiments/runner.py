@@ -1,0 +1,104 @@
+"""Runs trials in two processes and keeps every result at once."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+
+from onesided.experiments.journeys import Journeys
+from onesided.experiments.measures import classification, histograms, sampling, trajectories
+from onesided.experiments.setting import Setting, Trace
+from onesided.experiments.store import Store
+from onesided.experiments.trial import Measure, Results, Row, Trial
+from onesided.experiments.workspace import journeys_path
+
+PROCESSES = 2
+THREAD_LIMITS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Runner:
+    """Results of trials: from the store where they are there, else measured and stored."""
+
+    setting: Setting
+
+    @property
+    def store(self) -> Store:
+        return Store(self.setting.results)
+
+    def run(self, trials: Iterable[Trial], progress: Progress = lambda done, total: None) -> None:
+        """Measure what is missing; whatever is finished survives an interruption."""
+        wanted = list(dict.fromkeys(trials))
+        missing = [trial for trial in wanted if self.store.get(trial) is None]
+        # Long trials first, so that the last ones to finish are short.
+        missing.sort(key=lambda trial: _LONGEST_FIRST.index(trial.measure))
+        done = len(wanted) - len(missing)
+        progress(done, len(wanted))
+        if not missing:
+            return
+        for name in THREAD_LIMITS:  # read by the processes when they start
+            os.environ.setdefault(name, "1")
+        context = multiprocessing.get_context("spawn")
+        with ProcessPoolExecutor(PROCESSES, mp_context=context) as pool:
+            futures = [pool.submit(_measure, trial, self.setting) for trial in missing]
+            try:
+                for future in as_completed(futures):
+                    future.result()
+                    done += 1
+                    progress(done, len(wanted))
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+
+    def results(self, trials: Iterable[Trial]) -> Results:
+        """The stored rows of finished trials, in the order of the trials."""
+        return Results.joined(self.store.get(trial) or [] for trial in trials)
+
+
+_LONGEST_FIRST = (
+    Measure.NGRAMS,
+    Measure.CLASSIFIER,
+    Measure.CLASSIFIER_DP,
+    Measure.OCCUPANCY,
+    Measure.HISTOGRAM,
+    Measure.HISTOGRAM_DP,
+    Measure.CROSSOVER,
+    Measure.KEPT_SHARE,
+    Measure.TABLE_OF_BENCHMARKS,
+)
+
+
+def _measure(trial: Trial, setting: Setting) -> None:
+    Store(setting.results).put(trial, measured(trial, setting))
+
+
+def measured(trial: Trial, setting: Setting) -> list[Row]:
+    """Carry out one trial."""
+    match trial.measure:
+        case Measure.KEPT_SHARE:
+            return sampling.kept_share(trial)
+        case Measure.TABLE_OF_BENCHMARKS:
+            return histograms.benchmark_facts(trial)
+        case Measure.CROSSOVER:
+            return histograms.crossover(trial)
+        case Measure.HISTOGRAM:
+            return histograms.osdp_errors(trial)
+        case Measure.HISTOGRAM_DP:
+            return histograms.dp_errors(trial)
+        case Measure.OCCUPANCY:
+            return trajectories.occupancy(trial, _journeys(trial, setting))
+        case Measure.NGRAMS:
+            return trajectories.grams(trial, _journeys(trial, setting))
+        case Measure.CLASSIFIER:
+            return classification.sampled_classifiers(trial, _journeys(trial, setting))
+        case Measure.CLASSIFIER_DP:
+            return classification.private_classifiers(trial, _journeys(trial, setting))
+
+
+def _journeys(trial: Trial, setting: Setting) -> Journeys:
+    return Journeys.load(journeys_path(setting, Trace(trial["trace"])))

@@ -1,0 +1,250 @@
+"""The SQL that both stores share: the rows of a ledger inside one transaction.
+
+Entries are found through `latest`, an index by name: the last entry of a kind, the last charge and
+release of a request on a snapshot, and the last charge that moved a sum (see totals.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import Any, Protocol
+
+from onesided.errors import LedgerError
+from onesided.ledger.base import Head, LedgerDamaged
+from onesided.ledger.chain import GENESIS, Entry, Kind, canonical, changed, digest, now_after
+
+FORMAT = 1
+"""The version of a ledger's tables and entries."""
+
+
+class Cursor(Protocol):
+    """What a statement returns."""
+
+    def fetchone(self) -> Any: ...
+    def fetchall(self) -> list[Any]: ...
+    def fetchmany(self, size: int, /) -> list[Any]: ...
+
+
+class Runner(Protocol):
+    """Runs one statement with `?` for its parameters."""
+
+    def __call__(self, statement: str, parameters: Sequence[object] = (), /) -> Cursor: ...
+
+
+def kind_name(kind: Kind) -> str:
+    """Leads to the account's last entry of this kind; to its first entry before there is one."""
+    return digest(canonical(["kind", kind.value]))
+
+
+def request_name(kind: Kind, request: str, snapshot: int) -> str:
+    """Leads to the last charge or release of a request on a snapshot."""
+    return digest(canonical(["request", kind.value, request, snapshot]))
+
+
+def names_of(entry: Entry) -> list[str]:
+    """The names that lead to a new entry, besides those of the sums that a charge moves."""
+    if entry.kind == Kind.ACCOUNT:
+        return [kind_name(kind) for kind in (Kind.SNAPSHOT, Kind.CHARGE, Kind.BUDGET)]
+    names = []
+    if entry.kind in (Kind.SNAPSHOT, Kind.CHARGE, Kind.BUDGET):
+        names.append(kind_name(entry.kind))
+    if entry.kind in (Kind.CHARGE, Kind.RELEASE) and entry.snapshot is not None:
+        names.append(request_name(entry.kind, entry.label, entry.snapshot))
+    return names
+
+
+def _seal(name: str, number: int) -> str:
+    """Notices an index that was damaged by accident; malice is found by verifying the ledger."""
+    return digest(f"{name} {number}")[:16]
+
+
+class Rows:
+    """The rows of a ledger inside one transaction."""
+
+    def __init__(self, run: Runner, *, lock: str = "") -> None:
+        self._run = run
+        row = run(f"SELECT version, entries, hash, time FROM head WHERE one = 1{lock}").fetchone()
+        if row is None:
+            raise LedgerError("This is not a ledger of onesided; name another file or database.")
+        version, self._entries, self._hash, self._time = row
+        self._found: dict[tuple[int, str], Entry | None] = {}
+        if version != FORMAT:
+            raise LedgerError(_other_format(version))
+
+    @staticmethod
+    def create(run: Runner) -> None:
+        """The head and the first entry of a new ledger."""
+        run("INSERT INTO head VALUES (1, ?, 0, ?, ?)", (FORMAT, GENESIS, ""))
+        Rows(run).append(Kind.LEDGER, account=None, label="onesided", content={"format": FORMAT})
+
+    @property
+    def head(self) -> Head:
+        """The end of the chain according to the head."""
+        return Head(entries=self._entries, hash=self._hash)
+
+    def append(
+        self,
+        kind: Kind,
+        *,
+        account: int | None,
+        label: str,
+        content: dict[str, Any],
+        snapshot: int | None = None,
+        charge: int | None = None,
+        sums: Sequence[str] = (),
+    ) -> Entry:
+        """Write the next entry, found under the names of `sums` from now on among others.
+
+        Without an `account` it is the first entry of a new one.
+        """
+        number, time = self._entries + 1, now_after(self._time)
+        entry = Entry.write(
+            number=number,
+            previous=self._hash,
+            time=time,
+            kind=kind,
+            account=number if account is None else account,
+            label=label,
+            content=content,
+            snapshot=snapshot,
+            charge=charge,
+        )
+        self._run(
+            "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (number, kind.value, entry.account, label, snapshot, charge, entry.text, entry.hash),
+        )
+        self._run(
+            "UPDATE head SET entries = ?, hash = ?, time = ? WHERE one = 1",
+            (number, entry.hash, time),
+        )
+        self._entries, self._hash, self._time = number, entry.hash, time
+        self._name(entry, [*names_of(entry), *sums])
+        return entry
+
+    def _name(self, entry: Entry, names: Sequence[str]) -> None:
+        if not names:
+            return
+        values = [
+            value
+            for name in names
+            for value in (entry.account, name, entry.number, _seal(name, entry.number))
+        ]
+        self._run(
+            f"INSERT INTO latest VALUES {', '.join(['(?, ?, ?, ?)'] * len(names))} ON CONFLICT"
+            " (account, name) DO UPDATE SET number = excluded.number, seal = excluded.seal",
+            values,
+        )
+        self._found.update({(entry.account, name): entry for name in names})
+
+    def look_up(self, account: int, names: Sequence[str]) -> list[Entry | None]:
+        """The entries that these names lead to now; each is fetched once a transaction."""
+        unknown = [name for name in names if (account, name) not in self._found]
+        if unknown:
+            self._found.update({(account, name): None for name in unknown})
+            marks = ", ".join("?" * len(unknown))
+            found = self._run(
+                f"SELECT name, seal, {_QUALIFIED} FROM latest"
+                " JOIN entries ON entries.number = latest.number"
+                f" WHERE latest.account = ? AND name IN ({marks})",
+                (account, *unknown),
+            ).fetchall()
+            for name, seal, *columns in found:
+                entry = _entry(columns)
+                if seal != _seal(name, entry.number) or entry.account != account:
+                    raise LedgerDamaged("The index of the ledger was changed")
+                self._found[account, name] = entry
+        return [self._found[account, name] for name in names]
+
+    def latest(self, account: int, kind: Kind) -> Entry | None:
+        """The last entry of an account that is a snapshot or a charge."""
+        (entry,) = self.look_up(account, [kind_name(kind)])
+        if entry is None:
+            raise LedgerDamaged("The index of the ledger is missing")
+        return None if entry.kind == Kind.ACCOUNT else entry
+
+    def budget(self, account: int) -> Fraction:
+        """The budget at the opening of an account, or the last one it was raised to."""
+        (entry,) = self.look_up(account, [kind_name(Kind.BUDGET)])
+        if entry is None:
+            raise LedgerDamaged("The index of the ledger is missing")
+        return Fraction(entry.body()["content"]["budget"])
+
+    def latest_of(self, account: int, kind: Kind, request: str, snapshot: int) -> Entry | None:
+        """The last charge or release of one request on one snapshot."""
+        return self.look_up(account, [request_name(kind, request, snapshot)])[0]
+
+    def index(self) -> dict[tuple[int, str], int]:
+        """Every name of every account, with the entry it leads to."""
+        rows = self._run("SELECT account, name, number FROM latest").fetchall()
+        return {(account, name): number for account, name, number in rows}
+
+    def account_named(self, dataset: str) -> Entry | None:
+        """The entry that opened the account of `dataset`."""
+        return self._one("kind = 'account' AND label = ?", dataset)
+
+    def opened_accounts(self) -> list[Entry]:
+        """The entries that opened accounts, oldest first."""
+        rows = self._run(f"SELECT {_COLUMNS} FROM entries WHERE kind = 'account' ORDER BY number")
+        return [_entry(row) for row in rows.fetchall()]
+
+    def release_of(self, charge: int) -> Entry | None:
+        """The release that was stored for a charge."""
+        return self._one("kind = 'release' AND charge = ?", charge)
+
+    def entry(self, number: int) -> Entry | None:
+        """One entry by its number."""
+        return self._one("number = ?", number)
+
+    def entries(self, account: int | None = None) -> Iterator[Entry]:
+        """All entries in order, or those of one account."""
+        condition, values = ("", ()) if account is None else ("WHERE account = ?", (account,))
+        cursor = self._run(f"SELECT {_COLUMNS} FROM entries {condition} ORDER BY number", values)
+        while rows := cursor.fetchmany(500):
+            yield from (_entry(row) for row in rows)
+
+    def _one(self, condition: str, value: object) -> Entry | None:
+        row = self._run(f"SELECT {_COLUMNS} FROM entries WHERE {condition}", (value,)).fetchone()
+        return _entry(row) if row else None
+
+    def coin_key(self, account: int, snapshot: int) -> str | None:
+        """The coin key of a snapshot."""
+        row = self._run(
+            "SELECT secret FROM coin_keys WHERE account = ? AND snapshot = ?", (account, snapshot)
+        ).fetchone()
+        return str(row[0]) if row else None
+
+    def add_coin_key(self, account: int, snapshot: int, secret: str) -> None:
+        """Keep the coin key of a new snapshot."""
+        self._run("INSERT INTO coin_keys VALUES (?, ?, ?)", (account, snapshot, secret))
+
+    def payload(self, number: int) -> bytes | None:
+        """The bytes of a stored release."""
+        row = self._run("SELECT content FROM payloads WHERE number = ?", (number,)).fetchone()
+        return bytes(row[0]) if row else None
+
+    def add_payload(self, number: int, content: bytes) -> None:
+        """Keep the bytes of a release."""
+        self._run("INSERT INTO payloads VALUES (?, ?)", (number, content))
+
+
+_NAMES = ("number", "kind", "account", "label", "snapshot", "charge", "text", "hash")
+_COLUMNS = ", ".join(_NAMES)
+_QUALIFIED = ", ".join(f"entries.{name}" for name in _NAMES)
+
+
+def _entry(row: Sequence[Any]) -> Entry:
+    number, kind, account, label, snapshot, charge, text, hash_ = row
+    try:
+        return Entry(number, Kind(kind), account, label, snapshot, charge, text, hash_)
+    except ValueError:
+        raise changed(number) from None
+
+
+def _other_format(version: object) -> str:
+    if isinstance(version, int) and version > FORMAT:
+        return (
+            f"This ledger was written by a newer onesided (format {version}, this one reads "
+            f"{FORMAT}); update onesided."
+        )
+    return "This ledger has an unknown format; restore it from a backup or update onesided."

@@ -1,0 +1,95 @@
+"""`dawa`: choose buckets of nearly equal counts, then measure their totals.
+
+The idea of data-dependent buckets is DAWA's (Li, Hay, Miklau 2014); how they are chosen is not: the
+partition is drawn from the exponential mechanism over all prunings of a fixed tree of boxes, which
+is private for a reason that can be written down (dawa.md), and exactly (partition.md).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onesided.data.histogram import Counts
+from onesided.errors import InputError, MechanismRefused
+from onesided.mechanisms.base import Kind
+from onesided.mechanisms.bucket import BucketAlgorithm, Bucketed
+from onesided.mechanisms.deviation import box_deviations, largest_count
+from onesided.mechanisms.halving import halving_tree
+from onesided.mechanisms.partition import PruningLaw
+from onesided.mechanisms.totals import checked_share, checked_shrink, shrunk, spread_evenly
+from onesided.mechanisms.workload import Workload, measure_for
+from onesided.randomness import Randomness
+
+MOST_STAYING = Fraction(999, 1000)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dawa(BucketAlgorithm):
+    """Pr[B] ∝ π(B)·exp(−a₁·Σ_{b∈B} dev(b) / (2k)), then totals of B with noise of rate a₂/k.
+
+    a₁ = γ·a and a₂ = (1−γ)·a share the add/remove budget a, where γ is `partition_share`;
+    dev(b) = Σ_{i∈b} |xᵢ − median of b|; B ranges over the prunings of the halving tree.
+
+    - `stay`: σ of the prior π, under which a box of the tree stays whole with this probability.
+    - `shrink`: c; a total t becomes t − τ²/t, and 0 below τ = c·k/a₂, c times the noise's scale.
+      Most buckets are empty where data are sparse, and this tells noise from counts; c = 0 only
+      raises negative totals to 0. For cells only: sums of shrunk totals would be biased.
+    - `workload`: the questions that the totals are measured for; ranges and prefixes are along one
+      dimension, and may come out negative.
+    """
+
+    name: ClassVar[str] = "dawa"
+    kind: ClassVar[Kind] = Kind.SOUND
+    summary: ClassVar[str] = "ordinary differential privacy: totals of buckets of similar counts"
+
+    partition_share: Fraction = Fraction(1, 2)
+    stay: Fraction = Fraction(3, 5)
+    shrink: Fraction = Fraction(2)
+    workload: Workload = Workload.CELLS
+
+    def __post_init__(self) -> None:
+        share = checked_share(self.partition_share, "partition_share")
+        stay, shrink = checked_share(self.stay, "stay"), checked_shrink(self.shrink)
+        if stay > MOST_STAYING:
+            raise InputError("stay must be at most 0.999.")
+        object.__setattr__(self, "partition_share", share)
+        object.__setattr__(self, "stay", stay)
+        object.__setattr__(self, "shrink", shrink)
+
+    def run(
+        self, counts: Counts, k: int, budget: Fraction, rng: Randomness, n: int | None = None
+    ) -> Bucketed:
+        if self.workload is not Workload.CELLS and counts.ndim > 1:
+            raise MechanismRefused(
+                "dawa measures ranges and prefixes along one dimension only; ask for cells."
+            )
+        tree = halving_tree(counts.shape)
+        ordered = np.minimum(counts.reshape(-1)[tree.order], largest_count(tree.bins))
+        partition_rate = budget * self.partition_share / (2 * k)
+        law = PruningLaw(tree, box_deviations(ordered, tree), partition_rate, self.stay)
+        starts = law.draw(rng)
+
+        rate = budget * (1 - self.partition_share) / k
+        totals = measure_for(self.workload, np.add.reduceat(ordered, starts), rate, rng)
+        buckets = np.empty(tree.bins, dtype=np.int64)
+        buckets[tree.order] = np.repeat(np.arange(starts.size), np.diff(starts, append=tree.bins))
+        return Bucketed(
+            value=self._value(totals.estimates, rate, buckets).reshape(counts.shape),
+            buckets=buckets.reshape(counts.shape),
+            noise=f"partition with probability proportional to e^(−{partition_rate}·deviation), "
+            f"two-sided geometric of rate {totals.rate} on bucket totals, {totals.levels} levels",
+            intervals=(totals.measured.interval,),
+            parts={"bucket_totals": totals.measured.values},
+        )
+
+    def _value(
+        self, totals: NDArray[np.float64], rate: Fraction, buckets: Counts
+    ) -> NDArray[np.float64]:
+        if self.workload is not Workload.CELLS:
+            return (totals / np.bincount(buckets))[buckets]
+        return spread_evenly(shrunk(totals, float(self.shrink / rate)), buckets)

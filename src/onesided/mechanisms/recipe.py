@@ -1,0 +1,133 @@
+"""The recipe: find empty bins one-sidedly, and make any algorithm over buckets respect them.
+
+A one-sided release can be certain that a bin is *not* empty, and cheaply suspects the others; an
+algorithm over buckets then need not smear mass over bins that look empty. Proofs in recipe.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onesided.data import Histogram, Measurement
+from onesided.errors import InputError
+from onesided.loss import Loss
+from onesided.mechanisms.base import Kind, Mechanism
+from onesided.mechanisms.bucket import BucketAlgorithm
+from onesided.mechanisms.dawa import Dawa
+from onesided.mechanisms.dawa_reference import DawaReference
+from onesided.mechanisms.totals import checked_share
+from onesided.randomness import Randomness
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe(Mechanism):
+    """ρε to find the bins Z that look empty, (1−ρ)ε/2 to run `inner` on all units, then Z := 0.
+
+    A bin is in Z when a sample of the non-sensitive units, each in it kept with probability
+    1 − e^(−ρε/k), has kept none of them. The rest of a bucket B takes over the mass of B ∩ Z: its
+    values are multiplied by |B| / |B∖Z|; a bucket within Z becomes 0.
+
+    - `inner`: the algorithm over buckets; the recipe is as sound as that is.
+    - `detection_share`: ρ.
+    """
+
+    name: ClassVar[str] = "recipe"
+    kind: ClassVar[Kind] = Kind.SOUND
+    summary: ClassVar[str] = "empty bins found one-sidedly, then an algorithm over buckets"
+
+    inner: BucketAlgorithm = field(default_factory=Dawa)
+    detection_share: Fraction = Fraction(1, 10)
+
+    def __post_init__(self) -> None:
+        share = checked_share(self.detection_share, "detection_share")
+        object.__setattr__(self, "detection_share", share)
+        _check_kind(self, self.inner)
+
+    def loss(self, epsilon: Fraction, *, fixed_n: bool = False) -> Loss:
+        """((1−ρ)ε/2, (1+ρ)ε/2): (0, ρε) for Z, and the inner algorithm's pair at OSDP (1−ρ)ε."""
+        detection = Loss(0, self.detection_share * epsilon)
+        return detection + self.inner.loss((1 - self.detection_share) * epsilon, fixed_n=fixed_n)
+
+    def measure(self, data: Histogram, epsilon: Fraction, rng: Randomness) -> Measurement:
+        detection_rate = self.detection_share * epsilon / data.k
+        empty = rng.bernoulli_exp(detection_rate, data.nonsensitive)
+        inner = self.inner.run_on_all(data, (1 - self.detection_share) * epsilon, rng)
+        return Measurement(
+            value=move_to_survivors(inner.value, inner.buckets, empty),
+            loss=self.loss(epsilon, fixed_n=data.total_public),
+            noise=f"non-empty bins found with probability 1 − e^(−{detection_rate}) a "
+            f"non-sensitive unit; {inner.noise}",
+            intervals=inner.intervals,
+            buckets=inner.buckets,
+            parts={**inner.parts, "looks_empty": empty},
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dawaz(Recipe):
+    """DAWAz of the paper on sound ground: the recipe over `dawa`."""
+
+    name: ClassVar[str] = "dawaz"
+    summary: ClassVar[str] = "the recipe over dawa (DAWAz, sound)"
+
+
+@dataclass(frozen=True, kw_only=True)
+class DawazReference(Recipe):
+    """DAWAz as the paper ran it: the recipe over `dawa-reference`, and as broken as that."""
+
+    name: ClassVar[str] = "dawaz-reference"
+    kind: ClassVar[Kind] = Kind.BROKEN
+    summary: ClassVar[str] = "the recipe over dawa-reference (DAWAz as published); not private"
+
+    inner: BucketAlgorithm = field(default_factory=DawaReference)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NaiveRecipe(Mechanism):
+    """`inner` on the non-sensitive units alone, at add/remove budget ε; sensitive ones are left
+    out. The number of non-sensitive units is secret, so `inner` is never told a total."""
+
+    name: ClassVar[str] = "naive-recipe"
+    kind: ClassVar[Kind] = Kind.SOUND
+    summary: ClassVar[str] = "an algorithm over buckets on the non-sensitive units alone"
+
+    inner: BucketAlgorithm = field(default_factory=Dawa)
+
+    def __post_init__(self) -> None:
+        _check_kind(self, self.inner)
+
+    def loss(self, epsilon: Fraction, *, fixed_n: bool = False) -> Loss:
+        """(0, ε): sensitive units are not looked at."""
+        return Loss(0, epsilon)
+
+    def measure(self, data: Histogram, epsilon: Fraction, rng: Randomness) -> Measurement:
+        result = self.inner.run(data.nonsensitive, data.k, epsilon, rng)
+        return Measurement(
+            value=result.value,
+            loss=self.loss(epsilon),
+            noise=f"on non-sensitive units alone: {result.noise}",
+            buckets=result.buckets,
+            parts=result.parts,
+        )
+
+
+def move_to_survivors(
+    value: NDArray[Any], buckets: NDArray[np.int64], empty: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """0 on `empty` bins Z; elsewhere `value`·|B| / |B∖Z|, where B is the bin's bucket."""
+    numbers = buckets.reshape(-1)
+    sizes = np.bincount(numbers)
+    survivors = np.bincount(numbers, weights=~empty.reshape(-1))
+    factor = sizes / np.maximum(survivors, 1)
+    return np.where(empty, 0.0, value * factor[buckets])
+
+
+def _check_kind(outer: Mechanism, inner: BucketAlgorithm) -> None:
+    """A sound name must not hide an unsound algorithm."""
+    if inner.kind is not outer.kind:
+        raise InputError(f"{outer.name} is {outer.kind.value}, and so must its inner algorithm be.")

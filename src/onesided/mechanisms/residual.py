@@ -1,0 +1,252 @@
+"""`residual`: non-sensitive units one-sidedly, and the sensitive remainder where they were seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import Enum
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onesided.data import Histogram, Interval, Measured, Measurement
+from onesided.data.histogram import Counts
+from onesided.errors import InputError
+from onesided.loss import Loss, rational
+from onesided.mechanisms.base import Kind, Mechanism, PublicFacts
+from onesided.mechanisms.cautious import CautiousDawa
+from onesided.mechanisms.halving import halving_tree
+from onesided.mechanisms.noise import (
+    CONFIDENCE,
+    geometric_mean,
+    geometric_quantile,
+    two_sided_mean_size,
+)
+from onesided.mechanisms.one_sided import add_median, subtract_noise
+from onesided.randomness import Randomness
+
+Floats = NDArray[np.float64]
+
+TOTAL_SHARE = Fraction(1, 8)
+"""The part of a that pays for a noisy number of sensitive units where n is not public."""
+
+
+class Unseen(Enum):
+    """What becomes of bins in which no non-sensitive unit was seen."""
+
+    EMPTY = "empty"  # released as 0; their sensitive units are left out
+    BUCKETS = "buckets"  # their sensitive units are measured too, in the buckets of `dawa`
+
+
+@dataclass(frozen=True)
+class SensitiveTotal:
+    """A noisy number of (unit, bin) pairs of sensitive units: x_s's total plus noise of `rate`."""
+
+    value: int
+    rate: Fraction
+
+
+@dataclass(frozen=True, kw_only=True)
+class Residual(Mechanism):
+    """ỹ = (x_ns − G)₊ at b = ε − a, then the sensitive units of the bins with ỹ > 0 at a.
+
+    With S = {i : ỹᵢ > 0}: the sensitive mass M ≈ (n − Σỹ)₊ is expected to lie like ỹ; neighbours in
+    S are merged until a bucket expects c·k/a of it; each bucket's true number of sensitive units
+    is measured with two-sided geometric noise of rate a/k, lowered by k/a, and spread over its
+    bins in proportion to ỹ. Buckets follow from ỹ and n, so no budget goes into structure.
+
+    - `sensitive_share`: a/ε, above 0 and at most 1/2.
+    - `merge`: c.
+    - `correct`: add the median of G to the positive ỹ; better where counts are large.
+    - `unseen`: what becomes of the bins outside S, see `Unseen`; an open domain does not list them.
+    """
+
+    name: ClassVar[str] = "residual"
+    kind: ClassVar[Kind] = Kind.SOUND
+    summary: ClassVar[str] = "one-sided counts plus the sensitive units measured beside them"
+    needs_domain: ClassVar[bool] = False
+
+    sensitive_share: Fraction = Fraction(1, 4)
+    merge: int = 8
+    correct: bool = False
+    unseen: Unseen = Unseen.EMPTY
+
+    def __post_init__(self) -> None:
+        share = rational(self.sensitive_share, "sensitive_share")
+        if not 0 < share <= Fraction(1, 2):
+            raise InputError("sensitive_share must be above 0 and at most 1/2.")
+        if not isinstance(self.merge, int) or self.merge < 1:
+            raise InputError("merge must be an integer of at least 1.")
+        if not isinstance(self.unseen, Unseen):
+            raise InputError("unseen must be Unseen.EMPTY or Unseen.BUCKETS.")
+        object.__setattr__(self, "sensitive_share", share)
+
+    def loss(self, epsilon: Fraction, *, fixed_n: bool = False) -> Loss:
+        """(a, ε − a): the remainder depends on sensitive units alone, ỹ on the others alone."""
+        budget = self.sensitive_share * epsilon
+        return Loss(budget, epsilon - budget, fixed_n=fixed_n)
+
+    def expected_error(self, facts: PublicFacts, epsilon: Fraction) -> float | None:
+        """For units spread evenly, and sensitive ones like the others; None if d is unknown."""
+        if facts.d is None or facts.k > 1:
+            return None
+        budget = self.sensitive_share * epsilon
+        density = facts.n / facts.d
+        sensitive = density * (1 - facts.nonsensitive_share)
+        missed = min(geometric_mean(epsilon - budget), density - sensitive)
+        bins = max(1.0, self.merge / (float(budget) * sensitive)) if sensitive else facts.d
+        return missed + min(two_sided_mean_size(budget) / bins, sensitive)
+
+    def measure(self, data: Histogram, epsilon: Fraction, rng: Randomness) -> Measurement:
+        budget = self.sensitive_share * epsilon
+        rate = (epsilon - budget) / data.k
+        floor = np.maximum(subtract_noise(data.nonsensitive, rate, rng), 0)
+        total = None
+        if data.n is None:
+            total = measure_total(data, TOTAL_SHARE * budget, rng)
+            budget -= TOTAL_SHARE * budget
+        completed = self.complete(data, Seen(floor, rate), budget, total, rng)
+        return replace(completed, loss=self.loss(epsilon, fixed_n=data.total_public))
+
+    def complete(
+        self,
+        data: Histogram,
+        seen: Seen,
+        budget: Fraction,
+        total: SensitiveTotal | None,
+        rng: Randomness,
+    ) -> Measurement:
+        """Add the sensitive remainder to the one-sided release `seen`, for the pair (`budget`, 0).
+
+        `total` is None where n is public and says as much.
+        """
+        order = np.arange(data.bins) if data.all.ndim == 1 else halving_tree(data.shape).order
+        line = data if data.all.ndim == 1 else data.rearranged(order)
+        floor = seen.floor.reshape(-1)[order]
+        support = np.flatnonzero(floor)
+        shape = floor[support]
+        if self.correct:
+            shape = add_median(shape, seen.rate)
+        remainder = self._remainder(line, support, shape, total, budget, rng)
+        value = np.zeros(data.bins)
+        value[support] = shape + remainder.spread
+        notes = [
+            f"one-sided geometric of rate {seen.rate} on each non-sensitive count",
+            f"two-sided of rate {remainder.rate} on sensitive units in {remainder.count} buckets",
+        ]
+        if self.unseen is Unseen.BUCKETS and not data.open_domain and support.size < data.bins:
+            hidden = np.flatnonzero(floor == 0)
+            bucketed = CautiousDawa().run(line.sensitive[hidden], data.k, budget, rng)
+            value[hidden] = bucketed.value
+            notes.append(f"where none was seen, {bucketed.noise}")
+        upper = _upper_bound(line, floor, seen.rate, support, remainder, total)
+        listed = support if data.open_domain else np.argsort(order)
+        target = (-1,) if data.open_domain else data.shape
+        lower = floor[listed].reshape(target)
+        return Measurement(
+            value=value[listed].reshape(target),
+            loss=Loss(budget, 0, fixed_n=data.total_public),
+            noise="; ".join(notes),
+            intervals=_intervals(lower, upper[listed].reshape(target), seen.rate),
+            keys=support if data.open_domain else None,
+            parts={"lower": lower},
+        )
+
+    def _remainder(
+        self,
+        line: Histogram,
+        support: Counts,
+        shape: Counts,
+        total: SensitiveTotal | None,
+        budget: Fraction,
+        rng: Randomness,
+    ) -> _Remainder:
+        """Measure the sensitive units of the bins `support`, in buckets that follow `shape` = ỹ."""
+        rate = budget / line.k
+        mass = float(shape.sum())
+        expected = max(total.value if total else (line.n or 0) - mass, 0.0)
+        weights = shape.astype(np.float64) * (expected / max(mass, 1.0))
+        buckets = merged(weights, self.merge / float(rate))
+        count = int(buckets[-1]) + 1 if buckets.size else 0
+        true = np.zeros(count, dtype=np.int64)
+        np.add.at(true, buckets, line.sensitive[support])
+        noisy = true + rng.two_sided_geometric(rate, count)
+        lowered = np.maximum(noisy - 1 / float(rate), 0.0)
+        within = np.bincount(buckets, weights=shape, minlength=count)
+        spread = lowered[buckets] * shape / within[buckets]
+        return _Remainder(spread, buckets, noisy, rate)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A one-sided release: `floor` = ỹ = (x_ns − G)₊, and the `rate` of G."""
+
+    floor: Counts
+    rate: Fraction
+
+
+@dataclass(frozen=True)
+class _Remainder:
+    """What was measured of the sensitive units of the seen bins, and its share for each of them."""
+
+    spread: Floats
+    buckets: Counts
+    noisy: Counts
+    rate: Fraction
+
+    @property
+    def count(self) -> int:
+        return int(self.noisy.size)
+
+
+def measure_total(data: Histogram, budget: Fraction, rng: Randomness) -> SensitiveTotal:
+    """The total of x_s with two-sided geometric noise of rate `budget`/k: pair (`budget`, 0)."""
+    rate = budget / data.k
+    noise = rng.two_sided_geometric(rate, 1)
+    return SensitiveTotal(int(data.sensitive.sum() + noise[0]), rate)
+
+
+def merged(weights: Floats, target: float) -> Counts:
+    """Numbers buckets of neighbours so that their `weights` come to about `target` each.
+
+    A bin is in the bucket into which the middle of its weight falls when all weights are laid end
+    to end and cut every `target`; linear in the number of bins.
+    """
+    middles = np.cumsum(weights) - weights / 2
+    cut = np.floor(middles / target)
+    return np.cumsum(np.diff(cut, prepend=cut[:1]) > 0)
+
+
+def _upper_bound(
+    line: Histogram,
+    floor: Counts,
+    rate: Fraction,
+    support: Counts,
+    remainder: _Remainder,
+    total: SensitiveTotal | None,
+) -> Counts:
+    """x = x_ns + x_s ≤ (ỹ + q) + (what the bucket, or else the total, allows for x_s).
+
+    Each of the two may fail with half of what is missing from the confidence. Where n is public,
+    xᵢ ≤ n − Σ_{j≠i} ỹⱼ holds for certain.
+    """
+    tail = (1 - CONFIDENCE) / 2
+    reach = geometric_quantile(rate, tail)
+    if total is None:
+        upper = (line.n or 0) - (np.sum(floor, dtype=np.int64) - floor)
+    else:
+        most = max(total.value + geometric_quantile(total.rate, tail), 0)
+        upper = floor + (reach + most)
+    beyond = geometric_quantile(remainder.rate, tail)
+    in_bucket = np.maximum(remainder.noisy + beyond, 0)[remainder.buckets]
+    upper[support] = np.minimum(upper[support], floor[support] + reach + in_bucket)
+    return np.asarray(upper, dtype=np.int64)
+
+
+def _intervals(lower: Counts, upper: Counts, rate: Fraction) -> tuple[Interval, ...]:
+    reach = geometric_quantile(rate, 1 - CONFIDENCE)
+    return (
+        Interval(Measured.NONSENSITIVE, lower, lower + reach, float(CONFIDENCE)),
+        Interval(Measured.ALL, lower, upper, float(CONFIDENCE)),
+    )

@@ -1,0 +1,1 @@
+"""HTML pages that stand alone: no network, no scripts, charts as SVG."""

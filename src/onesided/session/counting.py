@@ -1,0 +1,212 @@
+"""Counting units by group: one charge and one run, or a probe first and then a choice."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from onesided.data import Histogram, Measurement
+from onesided.data.release import ReleaseKind, payload_of, table_of
+from onesided.engine.base import Coins, GroupCounts
+from onesided.errors import MechanismRefused, RequestError
+from onesided.ledger import Charge, StoredRelease
+from onesided.loss import Loss
+from onesided.mechanisms.base import AdaptiveMechanism, Kind, Mechanism, Outline
+from onesided.mechanisms.registry import mechanism
+from onesided.mechanisms.rr import RandomizedResponse, sample_measurement
+from onesided.randomness import seeded
+from onesided.session.answers import answer_table, error_statement
+from onesided.session.grouping import Grouping
+from onesided.session.kernel import Produced
+from onesided.session.receipts import COINS, Outcome
+from onesided.session.requests import Request
+from onesided.session.workbench import Workbench
+
+FIGURE = "count"
+
+
+def checked_mechanism(name: str, parameters: Mapping[str, Any]) -> Mechanism:
+    """The mechanism of that name, refused with the reason unless a session may release it."""
+    chosen = mechanism(name, **parameters)
+    if chosen.kind is Kind.SOUND or isinstance(chosen, RandomizedResponse):
+        return chosen
+    raise MechanismRefused(f"{name} is not released: {chosen.refusal}")
+
+
+@dataclass(frozen=True)
+class Counting:
+    """A question about counts, with the mechanism that is to answer it."""
+
+    mechanism: Mechanism
+    groups: Grouping
+    parameters: Mapping[str, Any]
+
+    def check(self) -> None:
+        """Refuse, before anything is paid, what this mechanism cannot answer."""
+        if isinstance(self.mechanism, RandomizedResponse):
+            return
+        if self.groups.k is None:
+            raise RequestError(
+                "A unit can be in several groups here; say with max_groups how many may count."
+            )
+        if self.mechanism.needs_domain and self.groups.undeclared:
+            raise RequestError(
+                f"{self.mechanism.name} needs the possible values of {self.groups.undeclared[0]}; "
+                "declare its domain, or use a mechanism that finds them, such as one-sided."
+            )
+
+    def release(self, bench: Workbench, epsilon: Fraction, *, fresh: bool) -> StoredRelease:
+        """Charge, count, add noise and store; or what was stored for an equal request."""
+        if isinstance(self.mechanism, RandomizedResponse):
+            return self._from_sample(bench, epsilon)
+        if isinstance(self.mechanism, AdaptiveMechanism):
+            return self._adaptively(bench, self.mechanism, epsilon, fresh=fresh)
+        request = self._request(bench, epsilon)
+        loss = self.mechanism.loss(epsilon, fixed_n=self.groups.every_unit_once)
+
+        def produce(charge: Charge) -> Produced:
+            counts, data = bench.counted(self.groups)
+            measurement = self.mechanism.release(data, epsilon=epsilon, rng=bench.rng)
+            return self._produced(bench, request, [charge], counts, data, measurement)
+
+        return bench.kernel.paid(request, bench.scope.spending(loss), produce, fresh=fresh)
+
+    def _from_sample(self, bench: Workbench, epsilon: Fraction) -> StoredRelease:
+        """Count the sample that the coins of this snapshot draw; free where it was paid for."""
+        request = self._request(bench, epsilon)
+
+        def produce(charge: Charge) -> Produced:
+            coins = Coins(bench.kernel.snapshot.coin_key.reveal(), epsilon)
+            counts, data = bench.counted(self.groups, coins=coins)
+            measurement = sample_measurement(data, epsilon)
+            return self._produced(bench, request, [charge], counts, data, measurement, COINS)
+
+        spending = bench.scope.spending(Loss(0, epsilon), shared_coins=True)
+        return bench.kernel.paid(request, spending, produce)
+
+    def _adaptively(
+        self, bench: Workbench, chosen: AdaptiveMechanism, epsilon: Fraction, *, fresh: bool
+    ) -> StoredRelease:
+        """The probe is charged, run and stored; then the choice that follows from it is.
+
+        The choice sees the stored probe and public facts alone, and its simulations are seeded by
+        the probe: after a crash the same probe leads to the same choice.
+        """
+        request = self._request(bench, epsilon)
+        stored = None if fresh else bench.kernel.stored(request)
+        if stored is not None:
+            return stored
+        outline = self._outline(bench)
+        first = replace(request, details={**request.details, "step": "probe"})
+        probe_charge = bench.kernel.charge(
+            first, bench.scope.spending(chosen.probe_loss(epsilon, outline)), fresh=fresh
+        )
+        counts, data = bench.kernel.noting_failure(probe_charge, lambda: bench.counted(self.groups))
+
+        def look(charge: Charge) -> Produced:
+            probe = chosen.probe(data, epsilon, bench.rng)
+            payload = payload_of(answer_table(counts, data, probe, FIGURE))
+            outcome = self._outcome(bench, probe, epsilon, None)
+            note = bench.receipt(first, outcome, [charge])
+            return payload, {**note, "parts": _written(probe.parts)}
+
+        seen = bench.kernel.completed(probe_charge, look)
+        probe = _probe(seen, chosen.probe_loss(epsilon, outline), counts, data)
+        rng = seeded(int.from_bytes(hashlib.sha256(seen.payload).digest()[:8], "big"))
+        choice = chosen.choose(probe, outline, epsilon, rng)
+
+        def run(charge: Charge) -> Produced:
+            final = choice.measure(data, bench.rng)
+            whole = replace(
+                final,
+                loss=probe.loss + final.loss,
+                noise=f"a probe at {probe.loss}, then {choice.label}: {final.noise}",
+            )
+            charges = [probe_charge, charge]
+            return self._produced(bench, request, charges, counts, data, whole)
+
+        return bench.kernel.paid(request, bench.scope.spending(choice.loss), run, fresh=fresh)
+
+    def _outline(self, bench: Workbench) -> Outline:
+        groups = self.groups
+        shape = None
+        if groups.bins is not None:
+            shape = tuple(
+                len(domain.labels) for domain in groups.domains.values() if domain is not None
+            ) or (1,)
+        k = groups.k or 1
+        return Outline(
+            shape=shape,
+            k=k if groups.bins is None else min(k, groups.bins),
+            n=bench.units if groups.every_unit_once else None,
+        )
+
+    def _request(self, bench: Workbench, epsilon: Fraction) -> Request:
+        details = {
+            **self.groups.details,
+            **bench.scope.details(),
+            "mechanism": self.mechanism.name,
+            "parameters": {name: str(value) for name, value in sorted(self.parameters.items())},
+        }
+        return Request(ReleaseKind.COUNT, bench.scope.policy.id, epsilon, details)
+
+    def _produced(
+        self,
+        bench: Workbench,
+        request: Request,
+        charges: list[Charge],
+        counts: GroupCounts,
+        data: Histogram,
+        measurement: Measurement,
+        randomness: str | None = None,
+    ) -> Produced:
+        outcome = self._outcome(bench, measurement, request.epsilon, randomness)
+        payload = payload_of(answer_table(counts, data, measurement, FIGURE))
+        return payload, bench.receipt(request, outcome, charges)
+
+    def _outcome(
+        self, bench: Workbench, measurement: Measurement, epsilon: Fraction, randomness: str | None
+    ) -> Outcome:
+        expected = self.mechanism.expected_error(bench.facts(self.groups), epsilon)
+        return Outcome(
+            mechanism=self.mechanism.name,
+            loss=measurement.loss,
+            noise=measurement.noise,
+            randomness=randomness or bench.rng.description,
+            error=error_statement(measurement, expected),
+        )
+
+
+def _written(parts: Mapping[str, Any]) -> dict[str, list[int]]:
+    return {name: np.asarray(values).reshape(-1).tolist() for name, values in parts.items()}
+
+
+def _probe(stored: StoredRelease, loss: Loss, counts: GroupCounts, data: Histogram) -> Measurement:
+    """The probe as it was stored; of an open domain the listed keys are looked up again."""
+    table = table_of(stored.payload)
+    value = table.column(FIGURE).to_numpy()
+    parts = {
+        name: np.array(values, dtype=np.int64) for name, values in stored.receipt["parts"].items()
+    }
+    keys = None
+    if data.open_domain:
+        keys = _positions(table.select(counts.keys.column_names), counts.keys)
+    else:
+        value = value.reshape(data.shape)
+    return Measurement(value, loss, str(stored.receipt["noise"]), keys=keys, parts=parts)
+
+
+def _positions(listed: pa.Table, known: pa.Table) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Where each listed key stands among the known ones, which are sorted in the same way."""
+    where = {row: place for place, row in enumerate(_rows(known))}
+    return np.array([where[row] for row in _rows(listed)], dtype=np.int64)
+
+
+def _rows(table: pa.Table) -> list[tuple[Any, ...]]:
+    return list(zip(*(column.to_pylist() for column in table.columns), strict=True))

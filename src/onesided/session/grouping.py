@@ -1,0 +1,135 @@
+"""A GROUP BY, checked against the schema before anything is paid."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from onesided.data.units import Unit
+from onesided.errors import RequestError
+from onesided.language import BoundKey, BoundPredicate, Key, Predicate, Schema
+from onesided.session.domains import MOST_BINS, Domain, both, domain_of, restricted
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """What to group by and what follows from it, all of it public.
+
+    - `keys`: the group keys, restricted to their domains.
+    - `where`: the filter, with the domains that drop what lies outside.
+    - `domains`: the domain of each key by name; None where its values are to be found.
+    - `max_groups`: what the engine cuts each unit to; None where a unit has one group anyhow.
+    - `k`: the most groups that one unit can touch; None where that has no bound.
+    - `every_unit_once`: each unit is in exactly one group by construction, so that the number of
+      units stands for the total.
+    """
+
+    keys: tuple[BoundKey, ...]
+    where: BoundPredicate | None
+    domains: Mapping[str, Domain | None]
+    max_groups: int | None
+    k: int | None
+    every_unit_once: bool
+    details: Mapping[str, Any]
+
+    @property
+    def bins(self) -> int | None:
+        """The number of bins, where every key has a domain."""
+        known = [domain for domain in self.domains.values() if domain is not None]
+        if len(known) < len(self.domains):
+            return None
+        return prod(len(domain.labels) for domain in known)
+
+    @property
+    def undeclared(self) -> list[str]:
+        """The keys whose values are to be found."""
+        return [name for name, domain in self.domains.items() if domain is None]
+
+
+def grouping(
+    schema: Schema,
+    unit: Unit,
+    *,
+    by: Sequence[str] | str,
+    where: BoundPredicate | None,
+    max_groups: int | None,
+    domain: Mapping[str, Sequence[Any]],
+    usual: Mapping[str, Sequence[Any]],
+    part: BoundPredicate | None = None,
+) -> Grouping:
+    """Check the keys, their domains and the bound on groups.
+
+    `domain` is declared for this question, and must be about its keys; `usual` comes from the
+    description of the data set and is used where it applies. `part` restricts to some units.
+    """
+    keys = _keys(schema, by)
+    domains = _domains(keys, domain, usual)
+    _check_bound(max_groups)
+    single = unit.is_row or all(key.column in unit.columns for key in keys)
+    cut = None if single else max_groups
+    filtered = both(where, part)
+    mapped = []
+    for key in keys:
+        inside, condition = restricted(key, domains[key.name])
+        mapped.append(inside)
+        filtered = both(filtered, condition)
+    answer = Grouping(
+        keys=tuple(mapped),
+        where=filtered,
+        domains=domains,
+        max_groups=cut,
+        k=1 if single else max_groups,
+        every_unit_once=(single or max_groups == 1) and filtered is None,
+        details={
+            "by": [key.name for key in keys],
+            "where": None if where is None else where.sql,
+            "max_groups": cut,
+            "domain": {
+                name: [str(label) for label in known.labels]
+                for name, known in domains.items()
+                if known is not None
+            },
+        },
+    )
+    if answer.bins is not None and answer.bins > MOST_BINS:
+        raise RequestError(f"The domains make more than {MOST_BINS:,} bins; declare smaller ones.")
+    return answer
+
+
+def bound_where(schema: Schema, text: str | None) -> BoundPredicate | None:
+    """A filter in the language of policies; NULL does not select."""
+    return None if text is None else Predicate.parse(text).bind(schema)
+
+
+def _keys(schema: Schema, by: Sequence[str] | str) -> tuple[BoundKey, ...]:
+    texts = [by] if isinstance(by, str) else list(by)
+    keys = tuple(Key.parse(text).bind(schema) for text in texts)
+    if len({key.name for key in keys}) != len(keys):
+        raise RequestError("Each group key may be named once.")
+    return keys
+
+
+def _domains(
+    keys: tuple[BoundKey, ...],
+    declared: Mapping[str, Sequence[Any]],
+    usual: Mapping[str, Sequence[Any]],
+) -> dict[str, Domain | None]:
+    canonical = {key.name: key for key in keys}
+    named = {_canonical_name(name): values for name, values in declared.items()}
+    unknown = [name for name in named if name not in canonical]
+    if unknown:
+        raise RequestError(f"A domain is declared for {unknown[0]}, which is no group key here.")
+    known = {_canonical_name(name): values for name, values in usual.items()} | named
+    return {name: domain_of(key, known.get(name)) for name, key in canonical.items()}
+
+
+def _canonical_name(text: str) -> str:
+    return Key.parse(text).name
+
+
+def _check_bound(max_groups: int | None) -> None:
+    whole = isinstance(max_groups, int) and not isinstance(max_groups, bool)
+    if max_groups is not None and (not whole or max_groups < 1):
+        raise RequestError("max_groups, the most groups that count for a unit, must be ≥ 1.")

@@ -1,0 +1,84 @@
+"""The trusted kernel: charge first, run afterwards, store before showing.
+
+Everything that can be refused is refused before the charge. After it, nothing that leaves depends
+on a secret except through a mechanism: whatever fails then fails with one sentence, and the charge
+stands. What is shown is always what the ledger has stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from onesided.errors import MechanismRefused, ReleaseFailed
+from onesided.ledger import Account, Charge, Snapshot, Spending, StoredRelease
+from onesided.session.requests import Request
+
+Produced = tuple[bytes, dict[str, Any]]
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One account on one snapshot of the data."""
+
+    account: Account
+    snapshot: Snapshot
+
+    def paid(
+        self,
+        request: Request,
+        spending: Spending,
+        produce: Callable[[Charge], Produced],
+        *,
+        fresh: bool = False,
+    ) -> StoredRelease:
+        """The stored release of `request`: charged once, computed by `produce`, stored, returned.
+
+        An equal request on this snapshot is not charged again and returns the stored bytes, unless
+        `fresh`. A request whose earlier run never got as far as storing is free too: nothing of it
+        was ever shown.
+        """
+        return self.completed(self.charge(request, spending, fresh=fresh), produce)
+
+    def completed(self, charge: Charge, produce: Callable[[Charge], Produced]) -> StoredRelease:
+        """What is stored for `charge`, produced and stored now where nothing is yet."""
+        if charge.release is not None:
+            return charge.release
+        payload, receipt = self.noting_failure(charge, lambda: produce(charge))
+        return self.account.store(charge, payload, receipt)
+
+    def stored(self, request: Request) -> StoredRelease | None:
+        """What was stored for an equal request on this snapshot."""
+        return self.account.stored(request.fingerprint, self.snapshot)
+
+    def charge(self, request: Request, spending: Spending, *, fresh: bool = False) -> Charge:
+        """A durable charge for `request`, or the one that stands for an equal request."""
+        return self.account.charge(
+            request.fingerprint,
+            spending,
+            self.snapshot,
+            description=request.to_json(),
+            paid_once=not fresh,
+        )
+
+    def noting_failure(self, charge: Charge, run: Callable[[], Result]) -> Result:
+        """Do `run`; what fails is noted beside the charge, and says nothing of the data."""
+        try:
+            return run()
+        except BaseException as error:
+            self.account.failed(charge, type(error))
+            if isinstance(error, ReleaseFailed) or not isinstance(error, Exception):
+                raise
+            raise ReleaseFailed(_sentence(error)) from None
+
+
+def _sentence(error: Exception) -> str:
+    """One sentence that does not depend on the data; a mechanism refuses for public reasons."""
+    if isinstance(error, MechanismRefused):
+        return f"{error} The charge stands."
+    return (
+        "The release failed after its charge, which stands; asking again is free. "
+        "Check memory and disk."
+    )
