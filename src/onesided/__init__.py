@@ -3,6 +3,7 @@
 The way through, from the outside in:
 
     open                a table, its unit, its policy and its budget → Dataset
+    load                the same by name, from a description in onesided.toml
     Dataset             sample, count, …: charged first, stored before shown → Release
     Policy              which records are sensitive; relaxes, minimum_relaxation
     Loss                what a release costs; how losses compose
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from onesided.policy import Policy, minimum_relaxation
     from onesided.randomness import seeded
     from onesided.session import OTHER, Dataset
+    from onesided.session import load_dataset as load
     from onesided.session import open_dataset as open
 
 _HOMES = {
@@ -44,13 +46,14 @@ _HOMES = {
     "Receipt": "onesided.data.release",
     "Release": "onesided.data.release",
     "ReleaseFailed": "onesided.errors",
+    "load": "onesided.session",
     "mechanism": "onesided.mechanisms.registry",
     "mechanism_names": "onesided.mechanisms.registry",
     "minimum_relaxation": "onesided.policy",
     "open": "onesided.session",
     "seeded": "onesided.randomness",
 }
-_INNER_NAMES = {"open": "open_dataset"}
+_INNER_NAMES = {"load": "load_dataset", "open": "open_dataset"}
 
 __all__ = [
     "OTHER",
@@ -67,6 +70,7 @@ __all__ = [
     "Release",
     "ReleaseFailed",
     "__version__",
+    "load",
     "mechanism",
     "mechanism_names",
     "minimum_relaxation",

@@ -139,9 +139,55 @@ def comparison(
         .resolve_scale(y="independent", color="shared", shape="shared", strokeDash="shared")
         .properties(title=alt.TitleParams(title, subtitle=subtitle, anchor="start", fontSize=15))
         .configure_axis(labelFontSize=12, titleFontSize=12, gridColor="#e4e4e4")
-        .configure_legend(labelFontSize=12, titleFontSize=12, symbolSize=90, labelLimit=260)
+        # Without strokes: dashes around the legend's small symbols would blur their shapes.
+        .configure_legend(
+            labelFontSize=12,
+            titleFontSize=12,
+            symbolSize=90,
+            symbolStrokeWidth=0,
+            labelLimit=260,
+        )
         .configure_view(stroke="#999999")
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class AccountSteps:
+    """What an account had spent and what it might have, from each `times` on."""
+
+    name: str
+    times: Sequence[str]
+    spent: Sequence[float]
+    plain_sum: Sequence[float]
+    budget: Sequence[float]
+
+
+def account_chart(accounts: Sequence[AccountSteps]) -> Any:
+    """Each account over time, one below the other: the budget, what is spent, and the plain sum."""
+    names = ["spent", "budget", "plain sum of ε"]
+    line = alt.Legend(symbolType="stroke", symbolSize=300, symbolStrokeWidth=2)
+    drawn = []
+    for account in accounts:
+        figures = zip(names, (account.spent, account.budget, account.plain_sum), strict=True)
+        rows = [
+            {"time": time, "figure": name, "epsilon": value}
+            for name, values in reversed(list(figures))  # what is spent is drawn above the rest
+            for time, value in zip(account.times, values, strict=True)
+        ]
+        chart = alt.Chart(_inline(rows), title=account.name)
+        drawn.append(
+            chart.mark_line(interpolate="step-after", point=True, strokeWidth=2)
+            .encode(
+                x=alt.X("time:T", title="time (UTC)", scale=alt.Scale(type="utc")),
+                y=alt.Y("epsilon:Q", title="ε", scale=alt.Scale(zero=True)),
+                color=alt.Color(
+                    "figure:N", title=None, legend=line, scale=_scale(names, COLOURS[2:])
+                ),
+                strokeDash=alt.StrokeDash("figure:N", title=None, scale=_scale(names, DASHES)),
+            )
+            .properties(width=520, height=220)
+        )
+    return alt.vconcat(*drawn)
 
 
 def svg(chart: Any) -> str:
@@ -162,7 +208,7 @@ def _panel(heading: str, series: Sequence[Series], axes: Axes, names: list[str],
     ]
     base = alt.Chart(_inline(rows)).encode(x=_x(axes, rows))
     y_scale = alt.Scale(type="log", nice=False, padding=8) if axes.log_y else alt.Scale(zero=True)
-    y_axis = alt.Axis(format="~g", tickCount=6)
+    y_axis = alt.Axis(format="~r", tickCount=6)
     y = alt.Y("y:Q", title=axes.y, scale=y_scale, axis=y_axis)
     offset = {} if axes.connect else {"xOffset": alt.XOffset("series:N", sort=names)}
     colour = alt.Color("series:N", title="method", sort=names, scale=_scale(names, COLOURS))
@@ -175,8 +221,7 @@ def _panel(heading: str, series: Sequence[Series], axes: Axes, names: list[str],
         ),
     ]
     if axes.connect:
-        # The legend shows shapes alone: dashes around its small symbols would blur them.
-        dash = alt.StrokeDash("series:N", legend=None, sort=names, scale=_scale(names, DASHES))
+        dash = alt.StrokeDash("series:N", title="method", sort=names, scale=_scale(names, DASHES))
         layers.insert(0, base.mark_line(strokeWidth=1.6).encode(y=y, color=colour, strokeDash=dash))
     if axes.reference is not None:
         line = alt.Chart(_inline([{"y": axes.reference}]))
@@ -191,8 +236,9 @@ def _x(axes: Axes, rows: list[dict[str, Any]]) -> alt.X:
     if any(isinstance(row["x"], str) for row in rows):
         order = list(dict.fromkeys(row["x"] for row in rows))
         return alt.X("x:N", sort=order, title=axes.x, axis=alt.Axis(labelAngle=0))
-    scale = alt.Scale(type="log" if axes.log_x else "linear", zero=False)
-    return alt.X("x:Q", title=axes.x, scale=scale, axis=alt.Axis(format="~g", tickCount=6))
+    kind: Any = "log" if axes.log_x else "linear"
+    scale = alt.Scale(type=kind, zero=False, nice=False, padding=10)
+    return alt.X("x:Q", title=axes.x, scale=scale, axis=alt.Axis(format="~r", tickCount=6))
 
 
 def _scale(names: list[str], values: Sequence[Any]) -> alt.Scale:

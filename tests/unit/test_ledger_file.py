@@ -270,7 +270,7 @@ def _read_only_customer(place: Place) -> int:
         step = 3
         pay(account, snapshot, "second")
     except LedgerError as error:
-        return 0 if step == 3 and "is read-only; nothing was spent" in str(error) else step
+        return 0 if step == 3 and "is read-only; nothing was released" in str(error) else step
     except BaseException:
         return step + 10
     return 20

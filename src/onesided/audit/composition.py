@@ -20,6 +20,4 @@ class Together:
     parts: tuple[Auditable, ...]
 
     def release(self, data: tuple[Any, ...], rng: Randomness) -> tuple[Any, ...]:
-        return tuple(
-            part.release(view, rng) for part, view in zip(self.parts, data, strict=True)
-        )
+        return tuple(part.release(view, rng) for part, view in zip(self.parts, data, strict=True))

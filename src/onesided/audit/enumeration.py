@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import product
-from math import comb
+from math import comb, expm1
 from typing import Any, NoReturn
 
 import numpy as np
@@ -103,7 +103,7 @@ class EnumeratingRandomness(Randomness):
         return self._deal(size, Call(lambda horizon, trial: _one_sided(rate, size, horizon, trial)))
 
     def two_sided_geometric(self, rate: Fraction, size: int) -> NDArray[np.int64]:
-        return self._deal(size, Call(lambda horizon, _: _noise(rate, size, horizon, two_sided=True)))
+        return self._deal(size, Call(lambda horizon, trial: _two_sided(rate, size, horizon, trial)))
 
     def bernoulli_exp(self, rate: Fraction, multiples: NDArray[np.int64]) -> NDArray[np.bool_]:
         exponents = [rate * int(each) for each in multiples.reshape(-1)]
@@ -171,10 +171,8 @@ def enumerate_law(
     """The law of `run`, by noise of total exponent up to `horizon`, and up to horizon + margin."""
     inner: dict[Hashable, list[Weight]] = {}
     outer: dict[Hashable, list[Weight]] = {}
-    paths = 0
-    for output, weight, noise in _leaves(run, horizon + margin):
-        paths += 1
-        if most_paths is not None and paths > most_paths:
+    for paths, (output, weight, noise) in enumerate(_leaves(run, horizon + margin)):
+        if paths == most_paths:
             raise TooManyPathsError("The mechanism has too many paths; ask for a smaller horizon.")
         key = fingerprint(output)
         outer.setdefault(key, []).append(weight)
@@ -196,7 +194,7 @@ def _what_is_missing(everything: Mass) -> float:
 
 def _gap(everything: Mass) -> float:
     # Far below the noise of floating point the bound only has to be an upper one.
-    return max(0.0, -np.expm1(everything.log)) + 1e-11
+    return max(0.0, -expm1(everything.log)) + 1e-11
 
 
 def _leaves(run: Run, horizon: Fraction) -> Iterator[tuple[Any, Weight, Fraction]]:
@@ -234,6 +232,19 @@ def _noise(rate: Fraction, size: int, horizon: Fraction, *, two_sided: bool) -> 
         yield Outcome(vector, Weight(exponent=exponent, factors=factors), exponent)
 
 
+def _two_sided(rate: Fraction, size: int, horizon: Fraction, trial: Trial) -> Iterator[Outcome]:
+    """Two-sided noise; entries that the mechanism does not use are left at 0."""
+    answers = [
+        {_with_one(size, position, noise, trial) for noise in (-FAR, 0, FAR)}
+        for position in range(size)
+    ]
+    used = [position for position, each in enumerate(answers) if len(each) > 1]
+    for outcome in _noise(rate, len(used), horizon, two_sided=True):
+        values = np.zeros(size, dtype=np.int64)
+        values[used] = outcome.values
+        yield Outcome(values, outcome.weight, outcome.noise)
+
+
 def _one_sided(rate: Fraction, size: int, horizon: Fraction, trial: Trial) -> Iterator[Outcome]:
     """One-sided noise, where entries that are clipped have finitely many outcomes.
 
@@ -259,15 +270,17 @@ def _one_sided(rate: Fraction, size: int, horizon: Fraction, trial: Trial) -> It
 
 
 def _clipped_from(size: int, position: int, trial: Trial) -> int | None:
-    def answer(noise: int) -> Hashable:
-        values = np.zeros(size, dtype=np.int64)
-        values[position] = noise
-        return trial(values)
-
-    far = answer(FAR)
-    if answer(NEAR) != far:
+    far = _with_one(size, position, FAR, trial)
+    if _with_one(size, position, NEAR, trial) != far:
         return None
-    return next(m for m in range(NEAR + 1) if answer(m) == far)
+    return next(m for m in range(NEAR + 1) if _with_one(size, position, m, trial) == far)
+
+
+def _with_one(size: int, position: int, noise: int, trial: Trial) -> Hashable:
+    """What the mechanism does when one entry of a draw is `noise` and all others are 0."""
+    values = np.zeros(size, dtype=np.int64)
+    values[position] = noise
+    return trial(values)
 
 
 @lru_cache(maxsize=64)
@@ -302,10 +315,7 @@ def _uniform(bound: int, size: int) -> Iterator[Outcome]:
 
 def _binomials(sizes: list[int], p: Fraction) -> Iterator[Outcome]:
     return _joint(
-        [
-            [(k, Weight(comb(n, k) * p**k * (1 - p) ** (n - k))) for k in range(n + 1)]
-            for n in sizes
-        ]
+        [[(k, Weight(comb(n, k) * p**k * (1 - p) ** (n - k))) for k in range(n + 1)] for n in sizes]
     )
 
 

@@ -28,6 +28,12 @@ from onesided.loss import Loss, Number, positive
 MOST_PATHS = 600
 """Paths followed for one database; the horizon is as wide as that allows."""
 
+MOST_UNEXPLORED = 0.1
+"""A law is good for an audit if no more mass than this is beyond its horizon."""
+
+NEGLIGIBLE = 1e-6
+"""From here on a wider horizon is not worth its paths."""
+
 MOST_UNITS = 2
 """Databases have at most so many units."""
 
@@ -77,6 +83,7 @@ class Finding:
 class ExactReport:
     """The findings of one exact audit, and how far it looked."""
 
+    world: str
     findings: tuple[Finding, ...]
     databases: int
     most_units: int
@@ -127,7 +134,7 @@ class ExactAudit:
                 laws[database] = enumerate_law(run, horizon, margin)
             return laws[database]
 
-        findings = {
+        findings: dict[Step, Finding] = {
             step: self._finding(step, claimed, world.pairs(step, self.most_units), law)
             for step, claimed in claims.items()
             if step is not Step.EXTENDED
@@ -135,30 +142,33 @@ class ExactAudit:
         if Step.EXTENDED in claims:
             findings[Step.EXTENDED] = _either(claims[Step.EXTENDED], findings)
         unexplored = max((each.unexplored for each in laws.values()), default=0.0)
-        return ExactReport(tuple(findings.values()), len(laws), self.most_units, horizon, unexplored)
+        return ExactReport(
+            world.label, tuple(findings.values()), len(laws), self.most_units, horizon, unexplored
+        )
 
     def _horizon(self, mechanism: Auditable, world: SmallWorld, margin: Fraction) -> Fraction:
-        """The widest horizon, in halves of the margin, that the allowed number of paths permits.
+        """The widest horizon that the allowed number of paths permits.
 
         Tried on one of the largest databases, in which all units differ as far as possible.
         """
         largest = tuple(world.values[-(i + 1) % len(world.values)] for i in range(self.most_units))
         run = _on(mechanism, world.build(tuple(sorted(largest, key=world.values.index))))
-        horizon = Fraction(0)
-        step = margin / 4
+        horizon, widest = margin / 2, None
         while True:
             try:
-                law = enumerate_law(run, horizon + step, margin, self.most_paths)
+                law = enumerate_law(run, horizon, margin, self.most_paths)
             except TooManyPathsError:
-                if horizon == 0:
-                    raise NotEnumerableError(
-                        "The mechanism has too many paths for an exact audit; allow more, or "
-                        "audit it by runs."
-                    ) from None
-                return horizon
-            horizon += step
-            if law.unexplored < 1e-9:
-                return horizon
+                break
+            if law.unexplored < MOST_UNEXPLORED:
+                widest = horizon
+            if law.unexplored < NEGLIGIBLE:
+                break
+            horizon *= Fraction(3, 2)
+        if widest is None:
+            raise NotEnumerableError(
+                "The mechanism has too many paths for an exact audit; allow more, or audit by runs."
+            )
+        return widest
 
     def _finding(
         self,
@@ -177,7 +187,7 @@ class ExactAudit:
                 attained |= sign == 0
                 exceeded |= sign > 0
                 loss = mass.log - other.log
-                if loss > worst:
+                if witness is None or loss > worst + FLOAT_MARGIN:
                     worst, witness = loss, Witness(database, neighbour, output)
                 at_least = max(at_least, mass.log - _log(other.upper() + after.unexplored))
         if at_least > float(claimed + self.tolerance) + FLOAT_MARGIN:
@@ -192,7 +202,9 @@ def _either(claimed: Fraction, findings: dict[Step, Finding]) -> Finding:
     parts = [findings[Step.SENSITIVE], findings[Step.ADD_NONSENSITIVE]]
     worst = max(parts, key=lambda each: each.loss)
     verdicts = {each.verdict for each in parts}
-    verdict = next(each for each in (Verdict.REJECTED, Verdict.OPEN, Verdict.VERIFIED) if each in verdicts)
+    verdict = next(
+        each for each in (Verdict.REJECTED, Verdict.OPEN, Verdict.VERIFIED) if each in verdicts
+    )
     attained = any(each.attained and each.claimed == claimed for each in parts)
     at_least = max(each.at_least for each in parts)
     return Finding(Step.EXTENDED, claimed, worst.loss, at_least, attained, verdict, worst.witness)

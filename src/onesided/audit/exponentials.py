@@ -1,9 +1,9 @@
 """Finite sums Σ cᵢ·e^(−αᵢ) with rational cᵢ and αᵢ, and products of them: decided, not rounded.
 
-By the theorem of Lindemann and Weierstrass e^(−α), for distinct rational α, are linearly independent
-over the rationals. So a sum whose terms have been collected is zero exactly when it has no terms,
-and any other sum has a sign that enclosures of high enough precision reveal. Whether Pr[D] equals
-e^ε·Pr[D′], or exceeds it, is therefore always decided, with ε as the number that it is.
+By the theorem of Lindemann and Weierstrass the numbers e^(−α), for distinct rational α, are
+linearly independent over the rationals. So a sum whose terms have been collected is zero exactly
+when it has no terms, and any other sum has a sign that enclosures of high enough precision reveal.
+Whether Pr[D] equals e^ε·Pr[D′], or exceeds it, is therefore always decided.
 """
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ class Mass:
         return exp(self.log + FLOAT_MARGIN)
 
     def compare(self, other: Mass, exponent: Fraction) -> int:
-        """The sign of (this mass − e^exponent·`other`): certain, and 0 only where they are equal."""
+        """The sign of (this mass − e^exponent·`other`): certain, 0 only where they are equal."""
         if not other.parts:
             return 1 if self.parts else 0
         gap = self.log - other.log - float(exponent)
@@ -198,6 +198,8 @@ def _over(mass: Mass, common: dict[ExponentialSum, int]) -> ExponentialSum:
     total = ExponentialSum({})
     for factors, part in mass.parts.items():
         powers = dict(factors)
-        missing = [base for base, least in common.items() for _ in range(powers.get(base, 0) - least)]
+        missing = [
+            base for base, least in common.items() for _ in range(powers.get(base, 0) - least)
+        ]
         total += prod(missing, start=ONE) * part
     return total

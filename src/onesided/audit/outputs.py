@@ -23,7 +23,8 @@ def fingerprint(output: Any) -> Hashable:
     if isinstance(output, Measurement):
         return tuple(fingerprint(each) for each in _released(output))
     if isinstance(output, np.ndarray):
-        return (output.shape, *output.reshape(-1).tolist())
+        # NaN is a value like any other here, but it does not equal itself.
+        return (output.shape, *(None if each != each else each for each in output.flat))
     if isinstance(output, pa.Table):
         rows = Counter(tuple(map(repr, row.values())) for row in output.to_pylist())
         return tuple(sorted(rows.items()))
@@ -80,7 +81,9 @@ class Observations:
         """One after the other."""
         width = max((part.features.shape[1] for part in parts), default=0)
         padded = [
-            np.pad(part.features, ((0, 0), (0, width - part.features.shape[1])), constant_values=np.nan)
+            np.pad(
+                part.features, ((0, 0), (0, width - part.features.shape[1])), constant_values=np.nan
+            )
             for part in parts
         ]
         return cls(np.concatenate(padded), np.concatenate([part.tokens for part in parts]))

@@ -62,7 +62,7 @@ class AtEpsilon:
 
 @dataclass(frozen=True)
 class BinByBin(AtEpsilon):
-    """A mechanism that treats every bin alike and for itself, so many runs are one long histogram."""
+    """A mechanism that treats bins alike and each for itself: many runs are one long histogram."""
 
     def release_many(self, data: Histogram, runs: int, rng: Randomness) -> NDArray[Any]:
         repeated = data.rearranged(np.tile(np.arange(data.bins), runs))

@@ -6,18 +6,21 @@ removes one unit. OSDP speaks of ordered pairs, so (D, D′) and (D′, D) are d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from itertools import combinations, combinations_with_replacement, product
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from onesided.data import Histogram
 from onesided.data.histogram import Counts
 
-Value = Hashable
+Value = tuple[Any, ...]
+"""What a unit could be."""
+
 Database = tuple[Value, ...]
 Pair = tuple[Database, Database]
 
@@ -34,11 +37,12 @@ class Step(Enum):
 @dataclass(frozen=True)
 class SmallWorld:
     """All that can be: the `values` of a unit, which of them are sensitive, and what a mechanism
-    gets to see of a database (`build`)."""
+    gets to see of a database (`build`); `label` says so in words."""
 
     values: tuple[Value, ...]
     sensitive: frozenset[Value]
     build: Callable[[Database], Any]
+    label: str = ""
 
     def databases(self, units: int) -> list[Database]:
         """Every database of exactly so many units."""
@@ -86,7 +90,23 @@ def histogram_world(
     def build(database: Database) -> Histogram:
         return _histogram(shape, database, k, total_public)
 
-    return SmallWorld(values, frozenset(each for each in values if each[1]), build)
+    return SmallWorld(
+        values, frozenset(each for each in values if each[1]), build, _label(total_public)
+    )
+
+
+def policy_by_bin_world(shape: tuple[int, ...] = (2,), *, total_public: bool = False) -> SmallWorld:
+    """Units in one bin each, where the first half of the bins is what makes them sensitive."""
+    bins = int(np.prod(shape))
+    mask = np.arange(bins) < (bins + 1) // 2
+    values = tuple(((place,), bool(mask[place])) for place in range(bins))
+
+    def build(database: Database) -> Histogram:
+        return _histogram(shape, database, 1, total_public, mask.reshape(shape))
+
+    return SmallWorld(
+        values, frozenset(each for each in values if each[1]), build, _label(total_public)
+    )
 
 
 def repeated_world(world: SmallWorld, times: int) -> SmallWorld:
@@ -117,21 +137,31 @@ def partitioned_world(parts: int = 2, bins: int = 1) -> SmallWorld:
 
     def build(database: Database) -> tuple[Histogram, ...]:
         views = (
-            [((unit[1],), unit[2]) for unit in database if unit[0] == part]
-            for part in range(parts)
+            [((unit[1],), unit[2]) for unit in database if unit[0] == part] for part in range(parts)
         )
         return tuple(_histogram((bins,), view, 1, False) for view in views)
 
     return SmallWorld(values, frozenset(each for each in values if each[2]), build)
 
 
+def _label(total_public: bool) -> str:
+    return "n is public" if total_public else "n is secret"
+
+
 def _histogram(
-    shape: tuple[int, ...], units: Any, k: int, total_public: bool
+    shape: tuple[int, ...],
+    units: Iterable[Any],
+    k: int,
+    total_public: bool,
+    only_sensitive: NDArray[np.bool_] | None = None,
 ) -> Histogram:
-    everything = [bins for bins, _ in units]
-    nonsensitive = [bins for bins, is_sensitive in units if not is_sensitive]
+    listed = list(units)
     return Histogram(
-        _counts(shape, everything), _counts(shape, nonsensitive), k=k, total_public=total_public
+        _counts(shape, [bins for bins, _ in listed]),
+        _counts(shape, [bins for bins, is_sensitive in listed if not is_sensitive]),
+        k=k,
+        total_public=total_public,
+        only_sensitive=only_sensitive,
     )
 
 

@@ -21,6 +21,11 @@ _COMMANDS = {
     "demo": ("demo", "demo", "Simulate a building and publish it: a tour in a minute."),
     "sample": ("releases", "sample", "Publish true records of non-sensitive units."),
     "count": ("releases", "count", "Publish counts of units by group."),
+    "sum": ("sums", "sum_", "Publish sums of a column by group."),
+    "mean": ("sums", "mean", "Publish means of a column by group."),
+    "sql": ("sql", "sql", "Answer one SELECT: counts, sums and means by group."),
+    "plan": ("account", "plan", "What a count would cost and how exact it would be; free."),
+    "budget": ("account", "budget", "Show, verify or raise the budgets of a ledger."),
     "policy": ("policies", "policy", "Check a policy, or whether one relaxes another."),
     "mechanisms": ("mechanisms", "mechanisms", "List the mechanisms."),
     "simulate": ("datasets", "simulate", "Make the Wi-Fi trace of a building."),
@@ -29,6 +34,7 @@ _COMMANDS = {
         "trajectories",
         "Turn Wi-Fi associations into trajectories.",
     ),
+    "reproduce": ("reproduce", "reproduce", "Measure the paper's evaluation again."),
 }
 
 

@@ -12,9 +12,7 @@ from onesided.cli.output import as_json, show_facts, show_json, show_table
 @click.command()
 @click.option("--out", default="demo", show_default=True, type=click.Path(path_type=Path))
 @click.option("--scale", default=0.02, show_default=True, help="1 is a full building.")
-@click.option(
-    "--seed", default=7, show_default=True, help="Of the people; noise is always real."
-)
+@click.option("--seed", default=7, show_default=True, help="Of the people; noise is always real.")
 @as_json
 def demo(out: Path, scale: float, seed: int, as_json: bool) -> None:
     """Simulate a building, publish a true sample and a histogram, and write a page about it."""

@@ -7,15 +7,8 @@ from typing import Any
 
 import click
 
-from onesided.cli.output import (
-    MOST_ROWS,
-    as_json,
-    overwrite_option,
-    show_facts,
-    show_json,
-    show_table,
-    working,
-)
+from onesided.cli.output import as_json, overwrite_option, working
+from onesided.cli.reports import check_output, report, show_release
 from onesided.cli.sources import named_values, opened, release_options, split_list
 
 
@@ -41,14 +34,12 @@ def sample(
     Sensitive units never leave, and nobody can tell why a unit is missing. The receipt is written
     beside the output.
     """
-    from onesided.data.release import output_files
-
-    output_files(out, overwrite=overwrite, receipt=True)
+    check_output(out, overwrite=overwrite)
     chosen = None if columns is None else split_list(columns)
     with working("Drawing the sample"), opened(source, epsilon=epsilon, **account) as dataset:
         release = dataset.sample(epsilon, where=where, columns=chosen, fresh=fresh)
         written = release.write(out, overwrite=overwrite, receipt=True)
-    _report(release, written, as_json)
+    report(release, written, as_json)
 
 
 @click.command()
@@ -77,11 +68,9 @@ def count(
     **account: Any,
 ) -> None:
     """Publish how many units of SOURCE are in each group."""
-    from onesided.data.release import output_files
     from onesided.session.domains import read_domain
 
-    if out is not None:
-        output_files(out, overwrite=overwrite, receipt=True)
+    check_output(out, overwrite=overwrite)
     domains = {key: read_domain(text) for key, text in named_values(domain, "--domain").items()}
     with working("Counting"), opened(source, epsilon=epsilon, **account) as dataset:
         release = dataset.count(
@@ -93,35 +82,4 @@ def count(
             domain=domains,
             fresh=fresh,
         )
-        written = () if out is None else release.write(out, overwrite=overwrite, receipt=True)
-    if not as_json and out is None:
-        _show_rows(release.table)
-    _report(release, written, as_json, rows=out is None)
-
-
-def _show_rows(table: Any) -> None:
-    shown = table.slice(0, MOST_ROWS)
-    show_table(None, shown.column_names, zip(*shown.to_pydict().values(), strict=True))
-    if len(table) > MOST_ROWS:
-        click.echo(f"… {len(table) - MOST_ROWS:,} more rows; --out writes all of them.")
-
-
-def _report(release: Any, written: tuple[Path, ...], as_json: bool, *, rows: bool = False) -> None:
-    receipt = release.receipt
-    if as_json:
-        content = {"written": [str(path) for path in written], "receipt": dict(receipt.content)}
-        if rows:
-            content["rows"] = release.table.to_pylist()
-        show_json(content)
-        return
-    account = receipt["account"]
-    facts = {"written": ", ".join(map(str, written))} if written else {}
-    show_facts(
-        {
-            **facts,
-            "mechanism": receipt["mechanism"],
-            "promise": receipt["guarantee"],
-            "cost": f"ε = {account['cost']}; spent {account['spent']} of {account['budget']}, "
-            f"left {account['left']} ({account['ledger']})",
-        }
-    )
+    show_release(release, out, overwrite=overwrite, as_json=as_json)

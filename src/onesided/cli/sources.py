@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -11,50 +12,89 @@ from onesided.errors import RequestError
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+config_option = click.option(
+    "--config",
+    type=click.Path(path_type=Path),
+    help="The file that describes data sets by name; onesided.toml unless told.",
+)
+
 _OPTIONS = (
     click.argument("source"),
+    config_option,
     click.option("--unit", help="Columns that name one record, such as device,day; else each row."),
-    click.option("--policy", required=True, help="SQL; true or NULL means sensitive."),
+    click.option("--policy", help="SQL; true or NULL means sensitive."),
     click.option("--epsilon", required=True, help="The privacy loss of this release."),
-    click.option("--where", help="SQL; choose rows (NULL does not)."),
     click.option("--ledger", help="File or postgresql:// address that keeps the account."),
     click.option("--budget", help="The most that all releases may cost; epsilon unless told."),
     click.option("--name", help="The account's name; the file's name unless told."),
     click.option("--memory-limit", help="What the engine may use, such as 2GB."),
-    click.option("--fresh", is_flag=True, help="Pay again rather than repeat a paid release."),
 )
+_WHERE = click.option("--where", help="SQL; choose rows (NULL does not).")
+_FRESH = click.option("--fresh", is_flag=True, help="Pay again rather than repeat a paid release.")
+_ACCOUNT = ("unit", "policy", "ledger", "name")
 
 
-def release_options(command: Command) -> Command:
-    """Adds what every release needs."""
+def account_options(command: Command) -> Command:
+    """Adds what says which data, under which policy, from which budget."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
 
 
-def opened(
-    source: str,
-    *,
-    unit: str | None,
-    policy: str,
-    epsilon: str,
-    budget: str | None,
-    ledger: str | None,
-    name: str | None,
-    memory_limit: str | None,
-) -> Any:
-    """The data set; without a ledger the budget is the epsilon of this one release."""
+def source_options(command: Command) -> Command:
+    """The same with a filter."""
+    return account_options(_WHERE(command))
+
+
+def statement_options(command: Command) -> Command:
+    """Adds what a release needs that says itself which rows it is about."""
+    return account_options(_FRESH(command))
+
+
+def release_options(command: Command) -> Command:
+    """Adds what every release needs."""
+    return source_options(_FRESH(command))
+
+
+def opened(source: str, *, epsilon: str, config: Path | None, **options: Any) -> Any:
+    """The data set, by name or by path; without a ledger the budget is that of this one release.
+
+    `options` are arguments of `onesided.open`. They come before what a description says, except
+    for those that name the account: two ways to say these would be two accounts for the same data.
+    """
+    given = {name: value for name, value in options.items() if value is not None}
+    described = description(source, config)
+    if described is not None:
+        twice = [name for name in _ACCOUNT if name in given and name in described.arguments]
+        if twice:
+            raise RequestError(
+                f"{described.file} says the {twice[0]} of {source} already; leave --{twice[0]} out."
+            )
+        arguments = {**described.arguments, **given}
+    elif "policy" not in given:
+        raise RequestError(
+            f"Say with --policy which rows are sensitive, or describe {source} in onesided.toml."
+        )
+    else:
+        arguments = {"source": source, **given}
+    if "ledger" not in arguments:
+        arguments.setdefault("budget", epsilon)
     from onesided.session import open_dataset
 
-    return open_dataset(
-        source,
-        unit=unit,
-        policy=policy,
-        budget=budget if budget is not None or ledger is not None else epsilon,
-        ledger=ledger,
-        name=name,
-        memory_limit=memory_limit,
-    )
+    return open_dataset(**arguments)
+
+
+def description(name: str, config: Path | None) -> Any:
+    """What the file of descriptions says about `name`; None where it says nothing."""
+    from onesided.session.description import USUAL_FILE, descriptions
+
+    file = config or Path(USUAL_FILE)
+    if config is None and not file.exists():
+        return None
+    known = descriptions(file)
+    if config is not None and name not in known:
+        raise RequestError(f"{file} describes no data set {name!r}; it has {', '.join(known)}.")
+    return known.get(name)
 
 
 def split_list(text: str) -> list[str]:

@@ -77,7 +77,9 @@ def _row_groups(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterato
 
 
 def _parquet(path: Path, schema: pa.Schema) -> Any:
-    return pa.parquet.ParquetWriter(path, schema, compression="zstd", compression_level=1)
+    # Dictionaries pay for texts alone, and trying them on numbers costs as much as writing them.
+    texts = [field.name for field in schema if pa.types.is_string(field.type)]
+    return pa.parquet.ParquetWriter(path, schema, compression="snappy", use_dictionary=texts)
 
 
 def _csv(path: Path, schema: pa.Schema) -> Any:

@@ -29,6 +29,7 @@ class ReleaseKind(Enum):
     COUNT = "count"
     SUM = "sum"
     MEAN = "mean"
+    SQL = "sql"
 
 
 @dataclass(frozen=True)
@@ -137,6 +138,20 @@ class SampleRelease(Release):
         return pa.parquet.read_schema(self._directory.path / SAMPLE_FILE)
 
 
+class PlacedRelease(Release):
+    """True rows of the kept units that the engine left at `place`, a table or a folder."""
+
+    def __init__(self, receipt: Receipt, place: str) -> None:
+        super().__init__(receipt)
+        self.place = place
+
+    def _batches(self) -> Iterator[pa.RecordBatch]:
+        raise RequestError(f"The rows of this release are in {self.place}; read them there.")
+
+    def _schema(self) -> pa.Schema:
+        raise RequestError(f"The rows of this release are in {self.place}; read them there.")
+
+
 class TableRelease(Release):
     """Counts, sums or means by group, in memory."""
 
@@ -152,7 +167,7 @@ class TableRelease(Release):
         from onesided.charts import group_chart
 
         keys = list(self.receipt["request"]["by"])
-        figure = self._table.column_names[len(keys)]
+        figure = next(name for name in self._table.column_names if name not in keys)
         columns = {name: self._table.column(name).to_pylist() for name in (*keys, figure)}
         return group_chart(columns, keys, figure)
 
@@ -161,6 +176,17 @@ class TableRelease(Release):
 
     def _schema(self) -> pa.Schema:
         return self._table.schema
+
+
+class QueryRelease(TableRelease):
+    """The answer to a SELECT; `figures` are the releases that it was computed from, by name.
+
+    Each of them has a receipt of its own, and the bounds of its values as further columns.
+    """
+
+    def __init__(self, receipt: Receipt, payload: bytes, figures: Mapping[str, Release]) -> None:
+        super().__init__(receipt, payload)
+        self.figures = figures
 
 
 def output_files(

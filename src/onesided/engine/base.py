@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import pyarrow as pa
@@ -47,11 +47,48 @@ class Total:
 
     The unit's total of `column` in a group, divided by `grid` and rounded down, is clipped to
     [0, `steps`]: with bound B = steps·grid the sum moves by at most B when a unit comes or goes.
+    Without a column every row adds one step: rows are counted.
     """
 
-    column: str
+    column: str | None
     grid: Fraction
     steps: int
+
+
+@dataclass(frozen=True)
+class Ngrams:
+    """What a unit had in the column `token` at `n` consecutive whole numbers in `position`."""
+
+    token: str
+    position: str
+    n: int
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the group keys: the token's, numbered from 1."""
+        return tuple(f"{self.token}_{number}" for number in range(1, self.n + 1))
+
+
+@dataclass(frozen=True)
+class PublicTable:
+    """A table that everybody may see, held beside the data.
+
+    - `relation`: the FROM item under which its engine knows it.
+    - `digest`: names its content, so that a release says which table it was joined with.
+    """
+
+    name: str
+    schema: Schema
+    relation: str
+    digest: str
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """A public table, found through pairs of a column of the data and one of its key's."""
+
+    table: PublicTable
+    on: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
@@ -72,6 +109,8 @@ class CountQuery:
       but the unit; None where a unit cannot be in more than one.
     - `coins`: count the units of that sample instead of all units.
     - `total`: add up a column instead of counting units.
+    - `grams`: the keys are n-grams, columns that the table does not have itself (ngrams.py).
+    - `lookups`: public tables whose columns may be read as `table.column` (lookups.py).
     """
 
     policy: BoundPredicate
@@ -80,6 +119,8 @@ class CountQuery:
     max_groups: int | None = None
     coins: Coins | None = None
     total: Total | None = None
+    grams: Ngrams | None = None
+    lookups: tuple[Lookup, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -111,6 +152,32 @@ class Inspection:
 
     units: int
     rows_without_key: int
+
+
+@runtime_checkable
+class PlacesSamples(Protocol):
+    """An engine that can leave a sample where the data lies: as a new table, or as a folder."""
+
+    def check_place(self, place: str) -> None:
+        """Refuse a place that is taken or cannot be written; before the charge."""
+        ...
+
+    def place(self, query: SampleQuery, place: str) -> int:
+        """Write the sample there, whole or not at all; the number of its rows."""
+        ...
+
+
+@runtime_checkable
+class HoldsPublicTables(Protocol):
+    """An engine that can hold public tables beside the data."""
+
+    def add_public(self, name: str, source: Any) -> PublicTable:
+        """Read a public table once, from the same kinds of sources as the data."""
+        ...
+
+    def is_key(self, table: PublicTable, columns: tuple[str, ...]) -> bool:
+        """Whether no two rows of the public table share the values of `columns`."""
+        ...
 
 
 class Engine(Protocol):

@@ -15,10 +15,18 @@ import pyarrow as pa
 
 from onesided.data.private import PrivateDirectory
 from onesided.data.units import Unit
-from onesided.engine.base import Coins, CountQuery, GroupCounts, Inspection, SampleQuery
+from onesided.engine.base import (
+    Coins,
+    CountQuery,
+    GroupCounts,
+    Inspection,
+    PublicTable,
+    SampleQuery,
+)
 from onesided.engine.flavours import DuckDBFlavour
 from onesided.engine.sources import Files, Format, arrow_table, file_tag, frame_fingerprint
 from onesided.engine.sql import RESERVED_PREFIX, Relation, Statements
+from onesided.engine.ties import sorted_ties
 from onesided.errors import ReleaseFailed, SourceError
 from onesided.language import BoundPredicate, Field, Predicate, Schema, Type
 
@@ -29,6 +37,7 @@ _NAME = "osd_name"
 _VIRTUAL = ("filename", "file_row_number")
 _FRAME = "osd_frame"
 _POLICY = "osd_policy"
+_PUBLIC = "osd_public"
 _FILE_SHIFT = 2**44
 _TYPES = {
     "TINYINT": Type.INTEGER,
@@ -124,7 +133,12 @@ class DuckDBEngine:
         statements = self._statements
         self._bind(query.coins)
         if not self._unit.is_row:
-            yield from self._stream(statements.sample(query) + statements.order(query.columns))
+            first, texts = statements.sorting(query.columns)
+            if not first or not texts:
+                yield from self._stream(statements.sample(query) + statements.order(query.columns))
+                return
+            rows = self._stream(statements.sample(query) + statements.order_by(first))
+            yield from sorted_ties(rows, first, texts)
             return
         ordered = replace(query, columns=(*query.columns, _ORDER))
         last = -1
@@ -154,6 +168,31 @@ class DuckDBEngine:
         self._source = _normalised(self._rows, self._kinds, hidden=(_POLICY,))
         hidden = Schema.of({**dict(self._schema.fields), _POLICY: Field(Type.BOOLEAN)})
         return Predicate.parse(_POLICY).bind(hidden)
+
+    def add_public(self, name: str, source: Any) -> PublicTable:
+        relation = _FLAVOUR.name(f"{_PUBLIC}_{name}")
+        with opening():
+            frame = self._loaded(source)
+            self._connection.register(_PUBLIC, frame)
+            described = self._connection.sql(f"DESCRIBE SELECT * FROM {_PUBLIC}").fetchall()
+            kinds = {str(row[0]): str(row[1]) for row in described}
+            listed = ", ".join(_cast(column, kind) for column, kind in kinds.items())
+            self._connection.execute(
+                f"CREATE TEMP TABLE {relation} AS SELECT {listed} FROM {_PUBLIC}"
+            )
+            self._connection.unregister(_PUBLIC)
+        schema = Schema.of({column: _field(kind) for column, kind in kinds.items()})
+        return PublicTable(name, schema, relation, frame_fingerprint(frame))
+
+    def is_key(self, table: PublicTable, columns: tuple[str, ...]) -> bool:
+        listed = ", ".join(map(_FLAVOUR.name, columns))
+        present = " AND ".join(f"{_FLAVOUR.name(column)} IS NOT NULL" for column in columns)
+        repeated = (
+            f"SELECT 1 FROM {table.relation} WHERE {present} "
+            f"GROUP BY {listed} HAVING count(*) > 1 LIMIT 1"
+        )
+        with opening():
+            return not self._connection.sql(repeated).fetchall()
 
     def close(self) -> None:
         self._connection.close()
@@ -188,6 +227,17 @@ class DuckDBEngine:
                 f"A column name starts with {RESERVED_PREFIX}, which is reserved; rename it."
             )
         return {name: kind for name, kind in kinds.items() if name not in _HIDDEN}
+
+    def _loaded(self, source: Any) -> pa.Table:
+        """All of a public table."""
+        if not isinstance(source, str | Path):
+            return arrow_table(source)
+        files = Files.find(str(source))
+        paths = ", ".join(_quoted(str(path)) for path in files.paths)
+        reader = f"read_parquet([{paths}], hive_partitioning = false)"
+        if files.format is Format.CSV:
+            reader = f"read_csv([{paths}], sample_size = -1)"
+        return self._connection.sql(f"SELECT * FROM {reader}").to_arrow_table()
 
     def _readable(self, unit: Unit) -> _Rows:
         """The FROM item of the source as it is, and how its rows are named."""

@@ -1,15 +1,15 @@
 """Tables in PostgreSQL: the statements run where the data lies, the rows leave it as Arrow.
 
-Every statement runs in a read-only transaction on one snapshot (repeatable read). Where the state of
-the data is told by `fingerprint`, the next release reads in the very transaction that told it. The
-coin key is bound to a setting of the transaction, so that no statement's text holds it.
+Every statement runs in a read-only transaction on one snapshot (repeatable read). Where the state
+of the data is told by `fingerprint`, the next release reads in the very transaction that told it.
+The coin key is bound to a setting of the transaction, so that no statement's text holds it.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
 from typing import Any
 
 import pyarrow as pa
@@ -17,7 +17,16 @@ import pyarrow as pa
 from onesided.data.units import Unit
 from onesided.engine.base import Coins, CountQuery, GroupCounts, Inspection, SampleQuery
 from onesided.engine.flavours import PostgresFlavour
-from onesided.engine.postgres_catalog import Table, find_table
+from onesided.engine.postgres_catalog import find_table
+from onesided.engine.postgres_connection import (
+    COIN_KEY,
+    Transaction,
+    check_server,
+    connect,
+    driver_errors,
+    opening,
+    releasing,
+)
 from onesided.engine.sql import Relation, Statements
 from onesided.errors import (
     OutputError,
@@ -27,25 +36,6 @@ from onesided.errors import (
 )
 from onesided.language import BoundKey, BoundPredicate, Schema, Type
 
-OLDEST_SERVER = 140_000
-_KEY_SETTING = "onesided.coin_key"
-_COIN_KEY = f"(SELECT current_setting('{_KEY_SETTING}'))"
-_BEGIN_READING = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
-_BEGIN_WRITING = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ WRITE"
-# Whoever asks for the budget and goes away must not hold up the server's housekeeping.
-_SETTINGS = """SELECT set_config('TimeZone', 'UTC', true),
-    set_config('idle_in_transaction_session_timeout', '5min', true),
-    set_config('statement_timeout', $1, true)"""
-_AFTER_THE_CHARGE = {
-    "08": "The connection to PostgreSQL was lost",
-    "57": "PostgreSQL ended the statement",
-    "53": "PostgreSQL ran out of disk or memory",
-    "42": "The table in PostgreSQL changed, or the right to use it was withdrawn",
-    "3F": "The table in PostgreSQL changed, or the right to use it was withdrawn",
-    "3D": "The connection to PostgreSQL was lost",
-    "28": "PostgreSQL no longer lets this user in",
-    "0A": "The table in PostgreSQL changed, or the right to use it was withdrawn",
-}
 _FLAVOUR = PostgresFlavour()
 
 
@@ -71,9 +61,9 @@ class PostgresEngine:
         self._url = url
         self._timeout = str(milliseconds)
         self._connection: Any = None
-        self._told: _Transaction | None = None
-        with _opening(), self._transaction() as transaction:
-            _check_server(transaction)
+        self._told: Transaction | None = None
+        with opening(), self._transaction() as transaction:
+            check_server(transaction)
             self._table = find_table(transaction.rows, table)
             self._unit = Unit(tuple(map(self._table.schema.resolve, unit.columns)))
             self._arrow = self._described(transaction)
@@ -99,7 +89,7 @@ class PostgresEngine:
         return self._table.is_unique(self._unit.columns)
 
     def inspect(self) -> Inspection:
-        with _opening(), self._transaction() as transaction:
+        with opening(), self._transaction() as transaction:
             units, orphans = transaction.rows(self._statements.inspection())[0]
         return Inspection(units=int(units), rows_without_key=int(orphans))
 
@@ -112,13 +102,13 @@ class PostgresEngine:
             raise SourceError(
                 "A view does not tell when its data change; name their state with a version."
             )
-        with _opening():
+        with opening():
             self._forget_told()
-            transaction = self._begun(_BEGIN_READING)
+            transaction = self._begun()
+            columns = self._table.columns_now(transaction.rows)
             row = transaction.rows(self._table.state_statement())[0]
             self._told = transaction
-        described = repr((self._table.identity, row))
-        return hashlib.sha256(described.encode()).hexdigest()
+        return hashlib.sha256(repr((columns, row)).encode()).hexdigest()
 
     def output_schema(self, columns: tuple[str, ...]) -> pa.Schema:
         """As for every engine; columns of types that engines do not share are refused."""
@@ -135,19 +125,19 @@ class PostgresEngine:
         schema = self.output_schema(query.columns)
         listed = ", ".join(self._outgoing(column) for column in query.columns)
         statement = f"SELECT {listed} FROM ({self._ordered_sample(query)}) osd_o"
-        with _releasing(), self._release(query.coins) as transaction:
+        with releasing(), self._release(query.coins) as transaction:
             for batch in transaction.batches(statement):
                 yield _cast(batch, schema)
 
     def count(self, query: CountQuery) -> GroupCounts:
-        with _releasing(), self._release(query.coins) as transaction:
+        with releasing(), self._release(query.coins) as transaction:
             table = transaction.table(self._statements.count(query))
             return GroupCounts.of(self._with_decimals(table, query.by), query.by)
 
     def check_place(self, place: str) -> None:
         """Refuse a table that exists already, or that this user may not make."""
         schema, name = _target(place)
-        with _opening(), self._transaction() as transaction:
+        with opening(), self._transaction() as transaction:
             found = transaction.rows(
                 "SELECT to_regclass($1) IS NOT NULL, to_regnamespace($2) IS NOT NULL AND "
                 "has_schema_privilege(to_regnamespace($2), 'CREATE')",
@@ -160,13 +150,22 @@ class PostgresEngine:
             raise OutputError(f"This user may not make a table in {schema}; grant CREATE on it.")
 
     def place(self, query: SampleQuery, place: str) -> int:
-        """The sample as a new table, in a transaction that writes nothing else; its rows."""
+        """The sample as a new table; its rows.
+
+        A transaction of its own writes it and nothing else, on the snapshot of the one that reads.
+        """
         self.output_schema(query.columns)
         target = _qualified(*_target(place))
-        with _releasing(), self._release(query.coins, _BEGIN_WRITING) as transaction:
-            transaction.execute(f"CREATE TABLE {target} AS {self._ordered_sample(query)}")
-            rows = transaction.rows(f"SELECT count(*) FROM {target}")[0][0]
-            transaction.commit()
+        with (
+            releasing(),
+            self._release(None) as reading,
+            closing(connect(self._url)) as connection,
+        ):
+            writing = Transaction.writing(connection, self._timeout, reading.snapshot())
+            writing.bind(query.coins)
+            writing.execute(f"CREATE TABLE {target} AS {self._ordered_sample(query)}")
+            rows = writing.rows(f"SELECT count(*) FROM {target}")[0][0]
+            writing.commit()
         return int(rows)
 
     def evaluate_policy(self, function: Callable[[Mapping[str, Any]], bool]) -> BoundPredicate:
@@ -176,7 +175,7 @@ class PostgresEngine:
         """Leave the server; what is under way there ends."""
         connection, self._connection, self._told = self._connection, None, None
         if connection is not None:
-            with suppress(*_driver_errors()):
+            with suppress(*driver_errors()):
                 connection.close()
 
     @property
@@ -185,7 +184,7 @@ class PostgresEngine:
             source=self._table.source,
             schema=self.schema,
             unit=self._unit,
-            coin_key=_COIN_KEY,
+            coin_key=COIN_KEY,
             unique=self.rows_are_units,
         )
         return Statements(relation, _FLAVOUR)
@@ -193,7 +192,7 @@ class PostgresEngine:
     def _ordered_sample(self, query: SampleQuery) -> str:
         return self._statements.sample(query) + self._statements.order(query.columns)
 
-    def _described(self, transaction: _Transaction) -> pa.Schema:
+    def _described(self, transaction: Transaction) -> pa.Schema:
         """The types in which the columns leave."""
         listed = ", ".join(self._outgoing(column) for column in self.schema)
         empty = transaction.table(f"SELECT {listed} FROM {self._table.source} osd_t LIMIT 0")
@@ -213,8 +212,8 @@ class PostgresEngine:
 
     def _with_decimals(self, table: pa.Table, by: tuple[BoundKey, ...]) -> pa.Table:
         for index, key in enumerate(by):
-            digits = self.schema[key.column].digits
-            if key.type is Type.DECIMAL and digits is not None:
+            digits = self.schema[key.column].digits if key.type is Type.DECIMAL else None
+            if digits is not None:
                 column = table.column(index)
                 texts = pa.array(
                     [None if each is None else str(each) for each in column.to_pylist()],
@@ -225,33 +224,30 @@ class PostgresEngine:
         return table
 
     @contextmanager
-    def _release(self, coins: Coins | None, begin: str = _BEGIN_READING) -> Iterator[_Transaction]:
+    def _release(self, coins: Coins | None) -> Iterator[Transaction]:
         """A transaction in which the table still is what it was and the coin key is set."""
-        with self._transaction(begin) as transaction:
+        with self._transaction() as transaction:
             if self._table.columns_now(transaction.rows) != self._table.identity:
                 raise ReleaseFailed(
                     "The columns of the table changed since it was opened, and the charge stands; "
                     "open it again and repeat the request, which is paid once."
                 )
             if coins is not None:
-                transaction.rows(f"SELECT set_config('{_KEY_SETTING}', $1, true)", (coins.key,))
+                transaction.bind(coins)
             yield transaction
 
     @contextmanager
-    def _transaction(self, begin: str = _BEGIN_READING) -> Iterator[_Transaction]:
-        """The transaction that `fingerprint` left open for reading, or a new one."""
+    def _transaction(self) -> Iterator[Transaction]:
+        """The transaction that `fingerprint` left open, or a new one."""
         told, self._told = self._told, None
-        if told is not None and begin != _BEGIN_READING:
-            told.end()
-            told = None
-        transaction = told or self._begun(begin)
+        transaction = told or self._begun()
         try:
             yield transaction
         except GeneratorExit:
             # Rows that nobody wants any more are still on their way: leave instead of draining.
             self.close()
             raise
-        except _driver_errors():
+        except driver_errors():
             # A connection in an unknown state is not used again.
             self.close()
             raise
@@ -259,121 +255,25 @@ class PostgresEngine:
             if self._connection is not None:
                 transaction.end()
 
-    def _begun(self, begin: str) -> _Transaction:
+    def _begun(self) -> Transaction:
         """A broken idle connection is replaced once."""
         fresh = self._connection is None
         if fresh:
-            self._connection = _connect(self._url)
+            self._connection = connect(self._url)
         try:
-            transaction = _Transaction(self._connection)
-            transaction.execute(begin)
-            transaction.rows(_SETTINGS, (self._timeout,))
-        except _driver_errors():
+            transaction = Transaction.reading(self._connection, self._timeout)
+        except driver_errors():
             self.close()
             if fresh:
                 raise
-            return self._begun(begin)
+            return self._begun()
         return transaction
 
     def _forget_told(self) -> None:
         told, self._told = self._told, None
         if told is not None:
-            with suppress(*_driver_errors()):
+            with suppress(*driver_errors()):
                 told.end()
-
-
-class _Transaction:
-    """Statements on one connection until `end`, which undoes, or `commit`."""
-
-    def __init__(self, connection: Any) -> None:
-        self._connection = connection
-
-    def execute(self, statement: str) -> None:
-        with self._connection.cursor() as cursor:
-            cursor.execute(statement)
-
-    def rows(self, statement: str, parameters: Sequence[str] = ()) -> list[tuple[Any, ...]]:
-        with self._connection.cursor() as cursor:
-            cursor.execute(statement, parameters or None)
-            return list(cursor.fetchall())
-
-    def table(self, statement: str) -> pa.Table:
-        with self._connection.cursor() as cursor:
-            cursor.execute(statement)
-            return cursor.fetch_arrow_table()
-
-    def batches(self, statement: str) -> Iterator[pa.RecordBatch]:
-        with self._connection.cursor() as cursor:
-            cursor.execute(statement)
-            yield from cursor.fetch_record_batch()
-
-    def commit(self) -> None:
-        self._connection.commit()
-
-    def end(self) -> None:
-        self._connection.rollback()
-
-
-def _connect(url: str) -> Any:
-    import adbc_driver_postgresql.dbapi
-
-    return adbc_driver_postgresql.dbapi.connect(url)
-
-
-def _driver_errors() -> tuple[type[BaseException], ...]:
-    import adbc_driver_manager
-
-    # Reading a stream of batches raises Arrow's own errors, of which OSError is one.
-    return (adbc_driver_manager.Error, pa.ArrowException, OSError)
-
-
-@contextmanager
-def _opening() -> Iterator[None]:
-    """What goes wrong while a data set is opened; the server's words may quote cells and names."""
-    try:
-        import adbc_driver_postgresql  # noqa: F401
-    except ImportError:
-        raise SourceError(
-            "PostgreSQL needs the extra postgres: pip install 'onesided[postgres]'."
-        ) from None
-    try:
-        yield
-    except _driver_errors() as error:
-        state = str(getattr(error, "sqlstate", None) or "")
-        if state == "42501":
-            raise SourceError(
-                "This user may not read the table in PostgreSQL; grant SELECT on it."
-            ) from None
-        if state == "57014":
-            raise SourceError(
-                "The statement timeout is too short for looking at the table; allow more seconds."
-            ) from None
-        raise SourceError(
-            "PostgreSQL cannot be reached or used; check the address, the user and the table."
-        ) from None
-
-
-@contextmanager
-def _releasing() -> Iterator[None]:
-    """What goes wrong after the charge, told by the server's code alone."""
-    try:
-        yield
-    except _driver_errors() as error:
-        state = str(getattr(error, "sqlstate", None) or "08000")
-        reason = _AFTER_THE_CHARGE.get(state[:2], "PostgreSQL failed")
-        raise ReleaseFailed(
-            f"{reason} after the charge, which stands; repeat the request, which is paid once."
-        ) from None
-
-
-def _check_server(transaction: _Transaction) -> None:
-    version, encoding = transaction.rows(
-        "SELECT current_setting('server_version_num')::int, current_setting('server_encoding')"
-    )[0]
-    if int(version) < OLDEST_SERVER:
-        raise SourceError("PostgreSQL must be of version 14 or newer; upgrade the server.")
-    if encoding != "UTF8":
-        raise SourceError("The database must have the encoding UTF8; copy the table into one.")
 
 
 def _cast(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -175,5 +175,5 @@ def _unique_keys(rows: Rows, oid: str) -> tuple[frozenset[str], ...]:
     return tuple(frozenset(keys[index]) for index in sorted(keys))
 
 
-def _described(column: _Column) -> Sequence[Any]:
+def _described(column: _Column) -> tuple[Any, ...]:
     return (column.name, column.kind, column.category, column.modifier)

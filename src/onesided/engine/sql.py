@@ -11,12 +11,14 @@ be pushed below the GROUP BY and computed for every row.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from onesided.data.units import Unit
-from onesided.engine.base import Coins, CountQuery, SampleQuery, Total
+from onesided.engine.base import Coins, CountQuery, Lookup, Ngrams, SampleQuery, Total
 from onesided.engine.flavours import Flavour
-from onesided.language import BoundPredicate, Schema
+from onesided.engine.lookups import looked_up
+from onesided.engine.ngrams import view, widened
+from onesided.language import BoundPredicate, Schema, Type
 
 RESERVED_PREFIX = "osd_"
 
@@ -68,27 +70,59 @@ class Statements:
         inside = self.flavour.semi_join(self._keys, units, chosen)
         return f"SELECT {columns} FROM {self.relation.source} osd_t {inside}"
 
-    def order(self, columns: tuple[str, ...]) -> str:
-        """Sorts the rows of keyed units: the unit's key first, then every other column."""
+    def sorting(self, columns: tuple[str, ...]) -> tuple[list[str], list[str]]:
+        """What the rows of keyed units are sorted by: the key and all that is no text, then texts.
+
+        Texts come last, so that an engine may leave them out and settle the few ties later.
+        """
         keys = [column for column in self.relation.unit.columns if column in columns]
         rest = [column for column in columns if column not in keys]
-        terms = [f"{self.flavour.name(each)} NULLS FIRST" for each in (*keys, *rest)]
+        texts = [column for column in rest if self.relation.schema[column].type is Type.TEXT]
+        return [*keys, *(column for column in rest if column not in texts)], texts
+
+    def order(self, columns: tuple[str, ...]) -> str:
+        """Sorts the rows by `sorting`."""
+        first, texts = self.sorting(columns)
+        return self.order_by([*first, *texts])
+
+    def order_by(self, columns: list[str]) -> str:
+        """Sorts by these columns, NULL first."""
+        terms = [f"{self.flavour.name(each)} NULLS FIRST" for each in columns]
         return f" ORDER BY {', '.join(terms)}"
 
     def count(self, query: CountQuery) -> str:
         """One row a group: its keys, then the counts (or sums) of all and non-sensitive units."""
+        if query.grams is not None:
+            return self._over(query.grams).count(replace(query, grams=None))
+        if query.lookups:
+            return self._joined(query.lookups).count(replace(query, lookups=()))
         groups = [f"osd_g{index}" for index in range(len(query.by))]
         prelude, source = self._counted(query, groups)
-        figure = "count(*)" if query.total is None else "sum(osd_amount)"
+        if query.total is None:
+            every, open_part = "count(*)", self.flavour.count_where("NOT osd_sensitive")
+        else:
+            every, open_part = "sum(osd_amount)", "sum(osd_amount) FILTER (WHERE NOT osd_sensitive)"
         figures = [
-            f"CAST(coalesce({figure}, 0) AS BIGINT) AS osd_all",
-            f"CAST(coalesce({figure} FILTER (WHERE NOT osd_sensitive), 0) AS BIGINT) AS osd_ns",
+            f"CAST(coalesce({every}, 0) AS BIGINT) AS osd_all",
+            f"CAST(coalesce({open_part}, 0) AS BIGINT) AS osd_ns",
         ]
         statement = f"{prelude}SELECT {', '.join([*groups, *figures])} FROM {source}"
         if not groups:
             return statement
         ordering = ", ".join(f"{group} NULLS FIRST" for group in groups)
         return f"{statement} GROUP BY {', '.join(groups)} ORDER BY {ordering}"
+
+    def _over(self, grams: Ngrams) -> Statements:
+        """The same statements on the table with the columns of the n-grams."""
+        relation = self.relation
+        source = view(relation.source, relation.unit, grams, self.flavour)
+        schema = widened(relation.schema, grams)
+        return replace(self, relation=replace(relation, source=source, schema=schema))
+
+    def _joined(self, lookups: tuple[Lookup, ...]) -> Statements:
+        """The same statements on the table with the columns of public tables."""
+        source = looked_up(self.relation.source, lookups, self.flavour)
+        return replace(self, relation=replace(self.relation, source=source))
 
     def _counted(self, query: CountQuery, groups: list[str]) -> tuple[str, str]:
         """What stands before the counting statement, and what it reads."""
@@ -205,6 +239,8 @@ class Statements:
         ]
 
     def _steps(self, total: Total) -> str:
+        if total.column is None:
+            return "1"
         return self.flavour.whole_steps(self.flavour.name(total.column), total.grid)
 
     def _clipped(self, total: Total, amount: str) -> str:

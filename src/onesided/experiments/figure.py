@@ -31,37 +31,47 @@ def lines(results: Results, methods: Iterable[str], x: str) -> list[Series]:
     places = results.labels(x)
     drawn = []
     for method in methods:
-        rows = results.where(method=method)
-        if not rows.rows:
+        points = _along(results.where(method=method), x, places)
+        if not points:
             continue
-        level = rows.rows[0] if x not in rows.rows[0].labels else None
-        points = [level or rows.one(**{x: place}) for place in places]
+        # The spread of a level line is the same everywhere, and drawn once.
+        level = x not in points[0].labels
+        spread = points[:1] if level else points
+        rest = [row.mean for row in points[len(spread) :]]
         drawn.append(
             Series(
                 name=method,
-                x=[percent(place) if x == "share" else str(place) for place in places],
+                x=[_place(x, place) for place in places],
                 y=[row.mean for row in points],
-                low=[row.low for row in points],
-                high=[row.high for row in points],
+                low=[*(row.low for row in spread), *rest],
+                high=[*(row.high for row in spread), *rest],
             )
         )
     return drawn
 
 
-def numbers(
-    title: str, results: Results, methods: Sequence[str], x: str, x_title: str
-) -> Table:
+def numbers(title: str, results: Results, methods: Sequence[str], x: str, x_title: str) -> Table:
     """The same rows as a table: methods down, the label `x` across, mean (least–greatest)."""
     places = results.labels(x)
-    rows = []
-    for method in methods:
-        found = results.where(method=method)
-        if not found.rows:
-            continue
-        level = found.rows[0] if x not in found.rows[0].labels else None
-        rows.append([method, *(str(level or found.one(**{x: place})) for place in places)])
-    heads = [percent(place) if x == "share" else str(place) for place in places]
-    return Table(title=title, columns=[f"method \\ {x_title}", *heads], rows=rows)
+    found = {method: _along(results.where(method=method), x, places) for method in methods}
+    return Table(
+        title=title,
+        columns=[f"method \\ {x_title}", *(_place(x, place) for place in places)],
+        rows=[[method, *map(str, points)] for method, points in found.items() if points],
+    )
+
+
+def _along(rows: Results, x: str, places: list[Scalar]) -> list[Row]:
+    """The row of each place; the only row everywhere where it does not depend on the place."""
+    if not rows.rows:
+        return []
+    if x not in rows.rows[0].labels:
+        return [rows.rows[0]] * len(places)
+    return [rows.one(**{x: place}) for place in places]
+
+
+def _place(x: str, value: Scalar) -> str:
+    return percent(value) if x == "share" else str(value)
 
 
 def relabelled(rows: Iterable[Row], **labels: Scalar) -> Results:

@@ -3,45 +3,57 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
-from onesided.data import Histogram
+from onesided.data import Histogram, Measurement
 from onesided.data.histogram import Counts
 from onesided.experiments.metrics import l1, mre, rel
 from onesided.experiments.trial import Row, Scalar
-from onesided.loss import rational
 from onesided.mechanisms.base import Mechanism
+from onesided.mechanisms.baselines import Suppress
 from onesided.mechanisms.registry import mechanism
 from onesided.randomness import Randomness
 
 
 @dataclass(frozen=True)
 class Method:
-    """A mechanism under the name that is shown; `parameters` may depend on ε through `times_ε`."""
+    """A mechanism under the name that is shown."""
 
     label: str
-    mechanism: str
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    times_epsilon: Mapping[str, int] = field(default_factory=dict)
-
-    def at(self, epsilon: Fraction) -> Mechanism:
-        scaled = {name: factor * epsilon for name, factor in self.times_epsilon.items()}
-        return mechanism(self.mechanism, **self.parameters, **scaled)
+    mechanism: Mechanism
 
 
-OSDP_RR = Method("OsdpRR", "rr")
-OSDP_LAPLACE = Method("OsdpLaplace", "osdp-laplace")
-OSDP_LAPLACE_L1 = Method("OsdpLaplaceL1", "osdp-laplace-l1")
-LAPLACE = Method("Laplace", "laplace")
-DAWA_REFERENCE = Method("DAWA (reference)", "dawa-reference")
-DAWAZ_REFERENCE = Method("DAWAz (reference)", "dawaz-reference")
-DAWA = Method("dawa (sound)", "dawa")
-DAWAZ = Method("dawaz (sound)", "dawaz")
-ONE_SIDED = Method("one-sided", "one-sided")
-RESIDUAL = Method("residual", "residual")
-AUTO = Method("auto", "auto")
+@dataclass(frozen=True, kw_only=True)
+class SuppressAsPrinted(Suppress):
+    """Suppress with the paper's continuous noise; whole noise of so small a scale is mostly 0."""
+
+    name: ClassVar[str] = "suppress-continuous"
+
+    def measure(self, data: Histogram, epsilon: Fraction, rng: Randomness) -> Measurement:
+        scale = float(data.k / (self.factor * epsilon))
+        return Measurement(
+            value=data.nonsensitive + rng.generator().laplace(0.0, scale, data.shape),
+            loss=self.loss(epsilon),
+            noise=f"Laplace of scale {scale:g} on each non-sensitive count",
+        )
+
+
+OSDP_RR = Method("OsdpRR", mechanism("rr"))
+OSDP_LAPLACE = Method("OsdpLaplace", mechanism("osdp-laplace"))
+OSDP_LAPLACE_L1 = Method("OsdpLaplaceL1", mechanism("osdp-laplace-l1"))
+LAPLACE = Method("Laplace", mechanism("laplace"))
+DAWA_REFERENCE = Method("DAWA (reference)", mechanism("dawa-reference"))
+DAWAZ_REFERENCE = Method("DAWAz (reference)", mechanism("dawaz-reference"))
+DAWA = Method("dawa (sound)", mechanism("dawa"))
+DAWAZ = Method("dawaz (sound)", mechanism("dawaz"))
+ONE_SIDED = Method("one-sided", mechanism("one-sided"))
+RESIDUAL = Method("residual", mechanism("residual"))
+AUTO = Method("auto", mechanism("auto"))
+HYBRID = Method("hybrid (sound)", mechanism("hybrid"))
+HYBRID_PAPER = Method("OsdpLaplaceL1 (hybrid)", mechanism("hybrid-paper"))
+RR_SCALED = Method("OsdpRR, scaled", mechanism("rr", scale=True))
 
 PAPER_OSDP = (OSDP_RR, OSDP_LAPLACE, OSDP_LAPLACE_L1, DAWAZ_REFERENCE)
 PAPER_DP = (LAPLACE, DAWA_REFERENCE)
@@ -57,7 +69,7 @@ SHOWN = tuple(
 """What charts show: the paper's most competitive methods, the sound ones beside them, and ours."""
 
 SUPPRESS = tuple(
-    Method(f"Suppress{factor}", "suppress", times_epsilon={"tau": factor})
+    Method(f"Suppress{factor}", SuppressAsPrinted(factor=Fraction(factor)))
     for factor in (10, 50, 100)
 )
 
@@ -76,9 +88,9 @@ def error_rows(
     rows: list[Row] = []
     for epsilon in epsilons:
         for method in methods:
-            mechanism_ = method.at(rational(epsilon))
             values = [
-                mechanism_.release(histogram, epsilon=epsilon, rng=rng).value for _ in range(runs)
+                method.mechanism.release(histogram, epsilon=epsilon, rng=rng).value
+                for _ in range(runs)
             ]
             named = {**labels, "method": method.label, "epsilon": epsilon}
             rows += metric_rows(truth, values, named)

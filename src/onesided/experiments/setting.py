@@ -40,7 +40,7 @@ class Size:
 
 
 FULL = Size(name="full", runs=10, scale=1.0, most_trajectories=100_000)
-QUICK = Size(name="quick", runs=3, scale=0.05, most_trajectories=6_000)
+QUICK = Size(name="quick", runs=2, scale=0.05, most_trajectories=6_000)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -55,7 +55,7 @@ from onesided.language.types import Type
 MAX_LENGTH = 10_000
 MAX_NODES = 5_000
 MAX_DEPTH = 24
-_DIALECT = "duckdb"
+DIALECT = "duckdb"
 _PREFIX = "SELECT "
 
 _COMPARISONS: dict[type[exp.Expression], Comparison] = {
@@ -97,12 +97,12 @@ def parse(text: str) -> Expression:
     """The tree of one expression; PolicyError says which part of the text is not accepted."""
     _check_text(text)
     node = _projection(text)
-    return _Conversion().convert(node, depth=0)
+    return Conversion().convert(node, depth=0)
 
 
 def is_keyword(name: str) -> bool:
     """Whether a bare `name` would be read as something other than a column."""
-    tokens = sqlglot.tokenize(name, read=_DIALECT)
+    tokens = sqlglot.tokenize(name, read=DIALECT)
     return [token.token_type for token in tokens] != [TokenType.VAR]
 
 
@@ -117,12 +117,7 @@ def _check_text(text: str) -> None:
 
 def _projection(text: str) -> exp.Expression:
     """sqlglot's tree of the text, once it is sure to be one expression and nothing else."""
-    try:
-        statements = sqlglot.parse(_PREFIX + text, read=_DIALECT)
-    except RecursionError:
-        raise PolicyError("The predicate is nested too deeply; write it more simply.") from None
-    except Exception as error:  # the parser also fails with IndexError and the like
-        raise PolicyError(f"The predicate is not valid SQL{_position(error)}.") from None
+    statements = read_statements(_PREFIX + text, "The predicate")
     if len(statements) != 1:
         raise PolicyError("A predicate is one expression; remove the semicolon and what follows.")
     select = statements[0]
@@ -140,6 +135,16 @@ def _projection(text: str) -> exp.Expression:
     return projection
 
 
+def read_statements(text: str, whole: str) -> list[exp.Expr | None]:
+    """sqlglot's trees of a text; `whole` is what the text is called in a refusal."""
+    try:
+        return sqlglot.parse(text, read=DIALECT)
+    except RecursionError:
+        raise PolicyError(f"{whole} is nested too deeply; write it more simply.") from None
+    except Exception as error:  # the parser also fails with IndexError and the like
+        raise PolicyError(f"{whole} is not valid SQL{_position(error)}.") from None
+
+
 def _position(error: Exception) -> str:
     details = getattr(error, "errors", None)
     if not details or details[0].get("col") is None:
@@ -148,13 +153,16 @@ def _position(error: Exception) -> str:
     return f" near {highlighted!r}" if highlighted and highlighted != _PREFIX.strip() else ""
 
 
-class _Conversion:
-    """One pass over sqlglot's tree that counts what it has seen."""
+class Conversion:
+    """One pass over sqlglot's tree that counts what it has seen.
+
+    A SELECT reads its parts through subclasses that know more names than a predicate does.
+    """
 
     def __init__(self) -> None:
         self._nodes = 0
         self._converters: dict[type[exp.Expression], _Converter] = {
-            exp.Column: self._column,
+            exp.Column: self.column,
             exp.Literal: self._literal,
             exp.Boolean: self._boolean,
             exp.Null: self._null,
@@ -179,7 +187,7 @@ class _Conversion:
         }
 
     def convert(self, node: object, depth: int) -> Expression:
-        node = _unwrapped(node)
+        node = unwrapped(node)
         self._nodes += 1
         if depth > MAX_DEPTH or self._nodes > MAX_NODES:
             raise PolicyError("The predicate is nested too deeply or too long; simplify it.")
@@ -194,19 +202,19 @@ class _Conversion:
             )
         return self.convert(node, depth)
 
-    def _column(self, node: exp.Expression, depth: int) -> Expression:
+    def column(self, node: exp.Expression, depth: int) -> Expression:
         if node.args.get("table") is not None:
             raise PolicyError(
                 f"Write the column {shown(node)} without a table name; quote it if it has a dot."
             )
-        _only(node, "this")
+        only(node, "this")
         if type(node.this) is not exp.Identifier or not node.name:
             raise PolicyError(explanation(node.this))
-        _only(node.this, "this", "quoted")
+        only(node.this, "this", "quoted")
         return Column(node.name)
 
     def _literal(self, node: exp.Expression, depth: int) -> Expression:
-        _only(node, "this", "is_string")
+        only(node, "this", "is_string")
         return Literal(Type.TEXT, node.name) if node.args["is_string"] else read_number(node.name)
 
     def _boolean(self, node: exp.Expression, depth: int) -> Expression:
@@ -217,7 +225,7 @@ class _Conversion:
 
     def _dated(self, node: exp.Expression, depth: int) -> Expression:
         """DATE '…' and TIMESTAMP '…', which the parser reads as casts of a string."""
-        _only(node, "this", "to")
+        only(node, "this", "to")
         target, source = node.args["to"], node.this
         plain = not any(value for name, value in target.args.items() if name != "this")
         if plain and type(source) is exp.Literal and source.is_string:
@@ -228,7 +236,7 @@ class _Conversion:
         raise PolicyError(explanation(node))
 
     def _negation(self, node: exp.Expression, depth: int) -> Expression:
-        _only(node, "this")
+        only(node, "this")
         operand = self._operand(node.this, depth)
         match operand:
             case Literal(
@@ -244,16 +252,16 @@ class _Conversion:
         pending: list[object] = [node]
         operands: list[Expression] = []
         while pending:
-            part = _unwrapped(pending.pop())
+            part = unwrapped(pending.pop())
             if isinstance(part, exp.Expression) and type(part) is kind:
-                _only(part, "this", "expression")
+                only(part, "this", "expression")
                 pending += [part.args["expression"], part.this]
             else:
                 operands.append(self.convert(part, depth))
         return And(tuple(operands)) if kind is exp.And else Or(tuple(operands))
 
     def _not(self, node: exp.Expression, depth: int) -> Expression:
-        _only(node, "this")
+        only(node, "this")
         return Not(self.convert(node.this, depth))
 
     def _comparison(self, node: exp.Expression, depth: int) -> Expression:
@@ -269,11 +277,11 @@ class _Conversion:
         return Arithmetic(_OPERATORS[type(node)], *self._sides(node, depth))
 
     def _sides(self, node: exp.Expression, depth: int) -> tuple[Expression, Expression]:
-        _only(node, "this", "expression")
+        only(node, "this", "expression")
         return self._operand(node.this, depth), self._operand(node.args["expression"], depth)
 
     def _is(self, node: exp.Expression, depth: int) -> Expression:
-        _only(node, "this", "expression")
+        only(node, "this", "expression")
         operand = self._operand(node.this, depth)
         target = node.args["expression"]
         if type(target) is exp.Null:
@@ -287,7 +295,7 @@ class _Conversion:
             raise PolicyError(explanation(node.args["query"]))
         if node.args.get("field") is not None or not node.expressions:
             raise PolicyError("IN needs a list of literals in parentheses, such as IN (1, 2).")
-        _only(node, "this", "expressions")
+        only(node, "this", "expressions")
         choices = tuple(self._operand(choice, depth) for choice in node.expressions)
         for choice, source in zip(choices, node.expressions, strict=True):
             if not isinstance(choice, Literal):
@@ -295,12 +303,12 @@ class _Conversion:
         return In(self._operand(node.this, depth), choices)
 
     def _between(self, node: exp.Expression, depth: int) -> Expression:
-        _only(node, "this", "low", "high")
+        only(node, "this", "low", "high")
         low, high = node.args["low"], node.args["high"]
         return Between(*(self._operand(part, depth) for part in (node.this, low, high)))
 
     def _like(self, node: exp.Expression, depth: int) -> Expression:
-        _only(node, "this", "expression", "negate")
+        only(node, "this", "expression", "negate")
         pattern = node.args["expression"]
         if type(pattern) is not exp.Literal or not pattern.is_string:
             raise PolicyError(f"LIKE needs a literal pattern, not {shown(pattern)}.")
@@ -310,10 +318,10 @@ class _Conversion:
         return Not(like) if node.args.get("negate") else like
 
     def _case(self, node: exp.Expression, depth: int) -> Expression:
-        _only(node, "this", "ifs", "default")
+        only(node, "this", "ifs", "default")
         subject, default = node.args.get("this"), node.args.get("default")
         for branch in node.args["ifs"]:
-            _only(branch, "this", "true")
+            only(branch, "this", "true")
         return Case(
             None if subject is None else self.convert(subject, depth),
             tuple(
@@ -324,22 +332,22 @@ class _Conversion:
         )
 
     def _coalesce(self, node: exp.Expression, depth: int) -> Expression:
-        _only(node, "this", "expressions")
+        only(node, "this", "expressions")
         return Coalesce(tuple(self.convert(part, depth) for part in (node.this, *node.expressions)))
 
     def _letters(self, node: exp.Expression, depth: int) -> Expression:
-        _only(node, "this")
+        only(node, "this")
         return ChangeLetters(_LETTERS[type(node)], self.convert(node.this, depth))
 
     def _part(self, node: exp.Expression, depth: int) -> Expression:
-        _only(node, "this")
+        only(node, "this")
         if node.this is None:
             raise PolicyError("date() needs a column, such as date(ts).")
         return PartOf(_PARTS[type(node)], self.convert(node.this, depth))
 
     def _function(self, node: exp.Expression, depth: int) -> Expression:
         """The functions that sqlglot has no node for; any other name is unknown to us as well."""
-        _only(node, "this", "expressions")
+        only(node, "this", "expressions")
         name, arguments = str(node.name).lower(), node.expressions
         if name == "weekday" and len(arguments) == 1:
             return PartOf(Part.WEEKDAY, self.convert(arguments[0], depth))
@@ -362,14 +370,14 @@ def _bucket(operand: Expression, width: int) -> Bucket:
     return Bucket(operand, width)
 
 
-def _unwrapped(node: object) -> object:
+def unwrapped(node: object) -> object:
     while isinstance(node, exp.Paren):
-        _only(node, "this")
+        only(node, "this")
         node = node.this
     return node
 
 
-def _only(node: exp.Expression, *allowed: str) -> None:
+def only(node: exp.Expression, *allowed: str) -> None:
     """Refuses a node that carries anything but the arguments we understand."""
     for name, value in node.args.items():
         if value and name not in allowed:

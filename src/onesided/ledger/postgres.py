@@ -35,8 +35,8 @@ _SENTENCES = {
     "08": "cannot be reached; check the server and repeat the request, which is paid once.",
     "57": "was shut down or restarted; repeat the request, which is paid once.",
     "55": "is locked by another process; try again when that has finished.",
-    "53": "has no room left; nothing was spent; make room and repeat.",
-    "25": "is read-only; nothing was spent; name the primary server.",
+    "53": "has no room left; nothing was released; make room and repeat.",
+    "25": "is read-only; nothing was released; name the primary server.",
     "42": "is not a ledger of onesided, or this user may not use it; check the schema "
     f"{SCHEMA} and its rights.",
     "54": "cannot hold a release of this size; ask for a smaller one.",
@@ -81,7 +81,7 @@ class PostgresStore(Store):
         """Wait until the server has written the transaction to its disk."""
         assert self._connection is not None
         if self._connection.execute("COMMIT").statusmessage != "COMMIT":
-            raise LedgerError("PostgreSQL undid the transaction; nothing was spent; repeat it.")
+            raise LedgerError("PostgreSQL undid the transaction; nothing was released; repeat it.")
 
     def rollback(self) -> None:
         """Undo; a broken connection has done so by itself."""

@@ -32,10 +32,11 @@ _SENTENCES = {
     "SQLITE_LOCKED": "is locked by another process; try again when that has finished.",
     "SQLITE_CANTOPEN": "cannot be opened; check that the file and its folder can be read and "
     "written.",
-    "SQLITE_FULL": "cannot grow because the disk is full; nothing was spent; make room and repeat.",
+    "SQLITE_FULL": "cannot grow because the disk is full; nothing was released; make room and "
+    "repeat the request, which is paid once.",
     "SQLITE_IOERR": "could not be read or written; check the disk and repeat the request, which "
     "is paid once.",
-    "SQLITE_READONLY": "is read-only; nothing was spent; make the file and its folder writable.",
+    "SQLITE_READONLY": "is read-only; nothing was released; make the file and its folder writable.",
     "SQLITE_TOOBIG": "cannot hold a release of this size; ask for a smaller one.",
     "SQLITE_ERROR": "is not a ledger of onesided; name another file.",
 }

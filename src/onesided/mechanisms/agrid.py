@@ -62,13 +62,16 @@ class AGrid(BucketAlgorithm):
         if not 0 < self.granularity < float("inf"):
             raise InputError("granularity must be a number greater than 0.")
 
-    def run(
-        self, counts: Counts, k: int, budget: Fraction, rng: Randomness, n: int | None = None
-    ) -> Bucketed:
-        if counts.ndim != 2:
+    def check_shape(self, shape: tuple[int, ...]) -> None:
+        if len(shape) != 2:
             raise MechanismRefused(
                 "agrid needs a histogram of two dimensions; use privtree for any other number."
             )
+
+    def run(
+        self, counts: Counts, k: int, budget: Fraction, rng: Randomness, n: int | None = None
+    ) -> Bucketed:
+        self.check_shape(counts.shape)
         total_rate = budget * self.total_share / k
         rate = budget * (1 - self.total_share) / k
         coarse_rate, fine_rate = rate * self.coarse_share, rate * (1 - self.coarse_share)

@@ -13,7 +13,14 @@ from onesided.data import Histogram, Interval, Measured, Measurement
 from onesided.data.histogram import Counts
 from onesided.loss import Loss
 from onesided.mechanisms.ahp import AHP
-from onesided.mechanisms.base import AdaptiveMechanism, Choice, Kind, Mechanism, Outline
+from onesided.mechanisms.base import (
+    AdaptiveMechanism,
+    Choice,
+    Kind,
+    Mechanism,
+    Outline,
+    PublicFacts,
+)
 from onesided.mechanisms.cautious import CautiousDawa
 from onesided.mechanisms.dawa import Dawa
 from onesided.mechanisms.halving import halving_tree
@@ -56,6 +63,11 @@ class Auto(AdaptiveMechanism):
     def loss(self, epsilon: Fraction, *, fixed_n: bool = False) -> Loss:
         """A pair that covers every choice: (ε/2, 15ε/16); a run costs less, OSDP ε exactly."""
         return Loss(epsilon * max(SPLITS), epsilon * (1 - min(SPLITS)), fixed_n=fixed_n)
+
+    def expected_error(self, facts: PublicFacts, epsilon: Fraction) -> float | None:
+        """The least that any candidate expects: after the probe, the choice is made for that."""
+        expected = (each.expected_error(facts, epsilon) for each in _candidates(_outline(facts)))
+        return min((error for error in expected if error is not None), default=None)
 
     def probe_loss(self, epsilon: Fraction, outline: Outline) -> Loss:
         """(0, ε/4), and (ε/32, 0) more where n is not public."""
@@ -123,6 +135,10 @@ class _Candidate(ABC):
     ) -> Measurement:
         """Run on `data`, of which the probe has released `before`."""
 
+    @abstractmethod
+    def expected_error(self, facts: PublicFacts, epsilon: Fraction) -> float | None:
+        """As `Mechanism.expected_error`, with what the probe leaves of `epsilon`."""
+
 
 @dataclass(frozen=True)
 class _Continued(_Candidate):
@@ -154,6 +170,9 @@ class _Continued(_Candidate):
         completed = self.mechanism.complete(data, seen, left.sensitive, before.total, rng)
         return replace(completed, loss=left)
 
+    def expected_error(self, facts: PublicFacts, epsilon: Fraction) -> float | None:
+        return self.mechanism.expected_error(facts, epsilon)
+
 
 @dataclass(frozen=True)
 class _Ordinary(_Candidate):
@@ -181,6 +200,10 @@ class _Ordinary(_Candidate):
             parts={**plain.parts, "lower": before.floor},
         )
 
+    def expected_error(self, facts: PublicFacts, epsilon: Fraction) -> float | None:
+        left = self.loss(epsilon, _outline(facts))
+        return self.mechanism.expected_error(facts, 2 * left.sensitive)
+
 
 @dataclass(frozen=True)
 class _Chosen(Choice):
@@ -207,6 +230,11 @@ class _Chosen(Choice):
             floor[self.probe.keys] = self.probe.value
         before = _Before(floor, _released_total(self.probe, self.outline, self.epsilon))
         return self.candidate.measure(data, before, self.epsilon, rng)
+
+
+def _outline(facts: PublicFacts) -> Outline:
+    shape = None if facts.d is None else (facts.d,)
+    return Outline(shape, facts.k, facts.n if facts.total_public else None)
 
 
 def _candidates(outline: Outline) -> list[_Candidate]:

@@ -36,6 +36,33 @@ class PublicFacts:
     total_public: bool = False
     nonsensitive_share: float = 0.5
 
+    @property
+    def density(self) -> float | None:
+        """The mean count of a bin if every unit is in k of them, n·k/d; None for an open domain."""
+        return None if self.d is None else self.n * min(self.k, self.d) / self.d
+
+
+@dataclass(frozen=True)
+class Outline:
+    """What is public about a histogram whatever it holds: all that a choice may see of it.
+
+    - `shape`: the number of bins along each dimension; None for an open domain.
+    - `k`: the most bins that one unit may touch.
+    - `n`: the public number of units where it stands for the total, else None.
+    - `by_policy`: the policy's text tells which bins hold sensitive units only.
+    """
+
+    shape: tuple[int, ...] | None
+    k: int
+    n: int | None
+    by_policy: bool = False
+
+    @classmethod
+    def of(cls, data: Histogram) -> Outline:
+        """The outline of `data`; nothing here depends on a count."""
+        shape = None if data.open_domain else data.shape
+        return cls(shape, data.k, data.n, data.only_sensitive is not None)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Mechanism(ABC):
@@ -71,6 +98,13 @@ class Mechanism(ABC):
         """
         return None
 
+    def check(self, outline: Outline) -> None:
+        """Refuse, before anything is paid, a histogram that it cannot answer for."""
+        if self.needs_domain and outline.shape is None:
+            raise MechanismRefused(
+                f"{self.name} needs a declared domain; declare the group keys, or use one-sided."
+            )
+
     @abstractmethod
     def measure(self, data: Histogram, epsilon: Fraction, rng: Randomness) -> Measurement:
         """Run on `data` at OSDP `epsilon`; called by `release` after the checks."""
@@ -80,30 +114,8 @@ class Mechanism(ABC):
     ) -> Measurement:
         """Run on `data`, calibrated to OSDP `epsilon`, with noise from `rng` or the system."""
         exact = positive(epsilon)
-        if self.needs_domain and data.open_domain:
-            raise MechanismRefused(
-                f"{self.name} needs a declared domain; declare the group keys, or use one-sided."
-            )
+        self.check(Outline.of(data))
         return self.measure(data, exact, rng or system())
-
-
-@dataclass(frozen=True)
-class Outline:
-    """What is public about a histogram whatever it holds: all that a choice may see of it.
-
-    - `shape`: the number of bins along each dimension; None for an open domain.
-    - `k`: the most bins that one unit may touch.
-    - `n`: the public number of units where it stands for the total, else None.
-    """
-
-    shape: tuple[int, ...] | None
-    k: int
-    n: int | None
-
-    @classmethod
-    def of(cls, data: Histogram) -> Outline:
-        """The outline of `data`; nothing here depends on a count."""
-        return cls(None if data.open_domain else data.shape, data.k, data.n)
 
 
 class Choice(ABC):

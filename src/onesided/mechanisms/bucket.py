@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from onesided.data import Histogram, Interval, Measurement
 from onesided.data.histogram import Counts
 from onesided.loss import Loss
-from onesided.mechanisms.base import Mechanism
+from onesided.mechanisms.base import Mechanism, Outline
 from onesided.randomness import Randomness
 
 
@@ -51,6 +51,14 @@ class BucketAlgorithm(Mechanism):
 
     #: Whether `run` makes use of the public number of units where it is handed over.
     reads_n: ClassVar[bool] = False
+
+    def check_shape(self, shape: tuple[int, ...]) -> None:
+        """Refuse a number of bins or dimensions that the algorithm is not made for."""
+
+    def check(self, outline: Outline) -> None:
+        super().check(outline)
+        if outline.shape is not None:
+            self.check_shape(outline.shape)
 
     @abstractmethod
     def run(

@@ -61,13 +61,16 @@ class Dawa(BucketAlgorithm):
         object.__setattr__(self, "stay", stay)
         object.__setattr__(self, "shrink", shrink)
 
-    def run(
-        self, counts: Counts, k: int, budget: Fraction, rng: Randomness, n: int | None = None
-    ) -> Bucketed:
-        if self.workload is not Workload.CELLS and counts.ndim > 1:
+    def check_shape(self, shape: tuple[int, ...]) -> None:
+        if self.workload is not Workload.CELLS and len(shape) > 1:
             raise MechanismRefused(
                 "dawa measures ranges and prefixes along one dimension only; ask for cells."
             )
+
+    def run(
+        self, counts: Counts, k: int, budget: Fraction, rng: Randomness, n: int | None = None
+    ) -> Bucketed:
+        self.check_shape(counts.shape)
         tree = halving_tree(counts.shape)
         ordered = np.minimum(counts.reshape(-1)[tree.order], largest_count(tree.bins))
         partition_rate = budget * self.partition_share / (2 * k)

@@ -43,11 +43,10 @@ class OneSided(Mechanism):
 
     def expected_error(self, facts: PublicFacts, epsilon: Fraction) -> float | None:
         """The sensitive units that are left out, and at most the noise, which clipping limits."""
-        if facts.d is None or facts.k > 1:
+        if facts.density is None:
             return None
-        present = facts.n * facts.nonsensitive_share / facts.d
-        left_out = facts.n / facts.d - present
-        return left_out + min(geometric_mean(epsilon), present)
+        present = facts.density * facts.nonsensitive_share
+        return facts.density - present + min(geometric_mean(epsilon / facts.k), present)
 
     def measure(self, data: Histogram, epsilon: Fraction, rng: Randomness) -> Measurement:
         if data.open_domain and not self.clip:

@@ -89,14 +89,17 @@ class PrivBayes(BucketAlgorithm):
         if self.degree < 1 or not 0 < self.usefulness < float("inf"):
             raise InputError("degree must be at least 1 and usefulness a number greater than 0.")
 
-    def run(
-        self, counts: Counts, k: int, budget: Fraction, rng: Randomness, n: int | None = None
-    ) -> Bucketed:
-        if counts.size > LARGEST_DOMAIN:
+    def check_shape(self, shape: tuple[int, ...]) -> None:
+        if prod(shape) > LARGEST_DOMAIN:
             raise MechanismRefused(
                 f"privbayes returns the whole histogram, of at most {LARGEST_DOMAIN:,} bins; "
                 "count by fewer attributes or coarser ones."
             )
+
+    def run(
+        self, counts: Counts, k: int, budget: Fraction, rng: Randomness, n: int | None = None
+    ) -> Bucketed:
+        self.check_shape(counts.shape)
         # An attribute with a single value says nothing and should not cost anything.
         table = Table(counts.reshape([side for side in counts.shape if side > 1] or [1]))
         network_budget = budget * self.network_share if table.attributes > 1 else Fraction(0)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from onesided.data import Histogram, Measurement
 from onesided.errors import InputError
 from onesided.loss import Loss
-from onesided.mechanisms.base import Kind, Mechanism
+from onesided.mechanisms.base import Kind, Mechanism, Outline
 from onesided.mechanisms.bucket import BucketAlgorithm
 from onesided.mechanisms.dawa import Dawa
 from onesided.mechanisms.dawa_reference import DawaReference
@@ -52,6 +52,10 @@ class Recipe(Mechanism):
         """((1−ρ)ε/2, (1+ρ)ε/2): (0, ρε) for Z, and the inner algorithm's pair at OSDP (1−ρ)ε."""
         detection = Loss(0, self.detection_share * epsilon)
         return detection + self.inner.loss((1 - self.detection_share) * epsilon, fixed_n=fixed_n)
+
+    def check(self, outline: Outline) -> None:
+        super().check(outline)
+        self.inner.check(outline)
 
     def measure(self, data: Histogram, epsilon: Fraction, rng: Randomness) -> Measurement:
         detection_rate = self.detection_share * epsilon / data.k
@@ -104,6 +108,10 @@ class NaiveRecipe(Mechanism):
     def loss(self, epsilon: Fraction, *, fixed_n: bool = False) -> Loss:
         """(0, ε): sensitive units are not looked at."""
         return Loss(0, epsilon)
+
+    def check(self, outline: Outline) -> None:
+        super().check(outline)
+        self.inner.check(outline)
 
     def measure(self, data: Histogram, epsilon: Fraction, rng: Randomness) -> Measurement:
         result = self.inner.run(data.nonsensitive, data.k, epsilon, rng)

@@ -6,13 +6,51 @@ from types import MappingProxyType
 from typing import Any
 
 from onesided.errors import RequestError
+from onesided.mechanisms.agrid import AGrid
+from onesided.mechanisms.ahp import AHP
+from onesided.mechanisms.auto import Auto
 from onesided.mechanisms.base import Mechanism
+from onesided.mechanisms.baselines import AllNonsensitive, NonTruman, Suppress, Truman
+from onesided.mechanisms.dawa import Dawa
+from onesided.mechanisms.dawa_reference import DawaReference
+from onesided.mechanisms.hybrid import Hybrid, HybridPaper
 from onesided.mechanisms.laplace import Laplace
 from onesided.mechanisms.one_sided import OneSided
+from onesided.mechanisms.osdp_laplace import OsdpLaplace, OsdpLaplaceL1
+from onesided.mechanisms.privbayes import PrivBayes
+from onesided.mechanisms.privtree import PrivTree
+from onesided.mechanisms.recipe import Dawaz, DawazReference, NaiveRecipe, Recipe
+from onesided.mechanisms.residual import Residual
 from onesided.mechanisms.rr import RandomizedResponse
 
+_SOUND = (
+    Auto,
+    Residual,
+    OneSided,
+    Hybrid,
+    Laplace,
+    Dawa,
+    Dawaz,
+    Recipe,
+    NaiveRecipe,
+    PrivTree,
+    AHP,
+    AGrid,
+    PrivBayes,
+)
+_IDEALISED = (RandomizedResponse, OsdpLaplace, OsdpLaplaceL1)
+_BROKEN = (
+    DawaReference,
+    DawazReference,
+    HybridPaper,
+    Suppress,
+    AllNonsensitive,
+    Truman,
+    NonTruman,
+)
+
 MECHANISMS: MappingProxyType[str, type[Mechanism]] = MappingProxyType(
-    {each.name: each for each in (OneSided, RandomizedResponse, Laplace)}
+    {each.name: each for each in (*_SOUND, *_IDEALISED, *_BROKEN)}
 )
 
 

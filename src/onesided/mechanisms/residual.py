@@ -89,14 +89,15 @@ class Residual(Mechanism):
 
     def expected_error(self, facts: PublicFacts, epsilon: Fraction) -> float | None:
         """For units spread evenly, and sensitive ones like the others; None if d is unknown."""
-        if facts.d is None or facts.k > 1:
+        if facts.d is None or facts.density is None:
             return None
         budget = self.sensitive_share * epsilon
-        density = facts.n / facts.d
-        sensitive = density * (1 - facts.nonsensitive_share)
-        missed = min(geometric_mean(epsilon - budget), density - sensitive)
-        bins = max(1.0, self.merge / (float(budget) * sensitive)) if sensitive else facts.d
-        return missed + min(two_sided_mean_size(budget) / bins, sensitive)
+        rate = budget / facts.k
+        sensitive = facts.density * (1 - facts.nonsensitive_share)
+        missed = min(geometric_mean((epsilon - budget) / facts.k), facts.density - sensitive)
+        bins = max(1.0, self.merge / (float(rate) * sensitive)) if sensitive else facts.d
+        wrong = (two_sided_mean_size(rate) + 1 / float(rate)) / bins  # the noise and the threshold
+        return missed + min(wrong, sensitive)
 
     def measure(self, data: Histogram, epsilon: Fraction, rng: Randomness) -> Measurement:
         budget = self.sensitive_share * epsilon

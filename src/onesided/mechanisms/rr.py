@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import exp, expm1
+from math import exp, expm1, sqrt
 from typing import ClassVar
 
 import numpy as np
@@ -41,11 +41,19 @@ class RandomizedResponse(Mechanism):
         return Loss(0, epsilon)
 
     def expected_error(self, facts: PublicFacts, epsilon: Fraction) -> float | None:
-        """The units left out: sensitive ones, and the share e^(−ε) of the others (unscaled)."""
-        if facts.d is None or facts.k > 1 or self.scale:
+        """The sensitive units that are left out, and what is not known about the m others of a bin.
+
+        With p = 1 − e^(−ε), m·(1−p) of these are missing; scaled, c/p for binomial c has a mean
+        deviation of at most its standard deviation √(m·(1−p)/p), and of at most 2m·(1−p).
+        """
+        if facts.density is None:
             return None
-        kept = facts.nonsensitive_share * keep_probability(epsilon)
-        return facts.n / facts.d * (1 - kept)
+        p = keep_probability(epsilon)
+        present = facts.density * facts.nonsensitive_share
+        unknown = present * (1 - p)
+        if self.scale:
+            unknown = min(sqrt(unknown / p), 2 * unknown)
+        return facts.density - present + unknown
 
     def measure(self, data: Histogram, epsilon: Fraction, rng: Randomness) -> Measurement:
         if data.k > 1:

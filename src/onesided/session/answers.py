@@ -44,12 +44,16 @@ def answer_table(
     return pa.table(columns)
 
 
-def error_statement(measurement: Measurement, expected: float | None) -> dict[str, Any]:
-    """What the bounds in the table cover, for the receipt."""
+def error_statement(
+    measurement: Measurement,
+    expected: float | None,
+    words: Mapping[Measured, str] | None = None,
+) -> dict[str, Any]:
+    """What the bounds in the table cover, for the receipt; `words` where they are no counts."""
     covers = [
         {
             "columns": list(_names(interval)),
-            "bound": interval.of.value,
+            "bound": (words or {}).get(interval.of, interval.of.value),
             "confidence": "certain" if interval.confidence == 1 else f"{interval.confidence:g}",
         }
         for interval in measurement.intervals
@@ -77,4 +81,5 @@ def _names(interval: Interval) -> tuple[str, ...]:
 
 
 def _flat(values: NDArray[Any]) -> pa.Array:
-    return pa.array(np.ascontiguousarray(values).reshape(-1))
+    # Where nothing was counted a mean is NaN, which a table shows as NULL.
+    return pa.array(np.ascontiguousarray(values).reshape(-1), from_pandas=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from types import TracebackType
 from typing import Any
@@ -13,6 +13,7 @@ from onesided.data.files import write_batches
 from onesided.data.private import PrivateDirectory
 from onesided.data.release import (
     SAMPLE_FILE,
+    PlacedRelease,
     Receipt,
     Release,
     ReleaseKind,
@@ -20,7 +21,7 @@ from onesided.data.release import (
     TableRelease,
 )
 from onesided.data.units import Unit
-from onesided.engine.base import Coins, Engine, SampleQuery
+from onesided.engine.base import Coins, Engine, PlacesSamples, PublicTable, SampleQuery
 from onesided.errors import RequestError, SourceError
 from onesided.language import BoundPredicate
 from onesided.ledger import Balance, Ledger, Terms
@@ -29,15 +30,19 @@ from onesided.policy import Policy
 from onesided.randomness import Randomness, fresh_coin_key
 from onesided.session.counting import Counting, checked_mechanism
 from onesided.session.domains import both
+from onesided.session.figures import Figures, Result
 from onesided.session.grouping import Grouping, bound_where, grouping
 from onesided.session.kernel import Kernel
+from onesided.session.plan import Plan, Planning, assumed_share
+from onesided.session.public import ANY_NAME
 from onesided.session.receipts import COINS, Circumstances, Outcome
 from onesided.session.requests import Request
 from onesided.session.scope import AnyPolicy, Scope, policy_text, scope
+from onesided.session.sql import Surroundings
 from onesided.session.workbench import Workbench
 
 
-class Dataset:
+class Dataset(Figures):
     """A table, its unit, its policy and its account; made by `onesided.open`.
 
     Opening has validated the table once, for the steward and free of charge. From then on every
@@ -57,6 +62,7 @@ class Dataset:
         version: str | None = None,
         partition_by: tuple[str, ...] = (),
         domains: Mapping[str, Sequence[Any]] | None = None,
+        public: Mapping[str, PublicTable] | None = None,
     ) -> None:
         self._engine = engine
         self._policy = policy
@@ -68,6 +74,7 @@ class Dataset:
         self._version = version
         self._partition_by = partition_by
         self._domains = dict(domains or {})
+        self._public = dict(public or {})
         self._turn = threading.RLock()
         self._flags: BoundPredicate | None = None
         self._units = self._inspected()
@@ -112,6 +119,7 @@ class Dataset:
         *,
         policy: str | Policy | None = None,
         part: Mapping[str, Any] | None = None,
+        into: str | None = None,
         fresh: bool = False,
     ) -> Release:
         """True rows of the non-sensitive units, each unit kept whole with probability 1 − e^−ε.
@@ -119,6 +127,8 @@ class Dataset:
         - `where`, `columns`: what to show of the rows of the kept units.
         - `policy`: a stricter policy than the account's, which is proven to relax it.
         - `part`: only the units with this value of a column named in `partition_by`.
+        - `into`: where the engine itself writes the rows, so that they do not pass through here: a
+          new table in PostgreSQL, a folder of Parquet files for Spark.
 
         The coins belong to the snapshot: repeating a sample is free and gives the same one, and a
         larger ε contains it and pays the difference. With `fresh` it has coins of its own and pays
@@ -126,6 +136,7 @@ class Dataset:
         """
         exact = positive(epsilon)
         chosen = self._chosen_columns(columns)
+        place = None if into is None else self._place(into)
         within = self._scope(policy, part)
         condition = bound_where(self._engine.schema, where)
         shown = None if condition is None else condition.sql
@@ -139,9 +150,10 @@ class Dataset:
                 request, within.spending(loss, shared_coins=not fresh), fresh=fresh
             )
 
-            def draw() -> tuple[PrivateDirectory, int]:
+            def draw() -> tuple[PrivateDirectory | None, int]:
                 inside = both(condition, within.inside)
-                return self._drawn(SampleQuery(self._bound(within), coins, chosen, inside))
+                query = SampleQuery(self._bound(within), coins, chosen, inside)
+                return self._drawn(query) if place is None else (None, place(query))
 
             directory, rows = kernel.noting_failure(charge, draw)
             stored = charge.release
@@ -154,11 +166,13 @@ class Dataset:
                     randomness=COINS,
                     error={"share_of_nonsensitive_units_kept": kept},
                 )
-                stored = kernel.account.store(
+                stored = kernel.store(
                     charge,
                     json.dumps({"rows": rows}).encode(),
                     self._workbench(kernel, within).receipt(request, outcome, [charge]),
                 )
+        if directory is None:
+            return PlacedRelease(Receipt(stored.receipt), str(into))
         return SampleRelease(Receipt(stored.receipt), directory)
 
     def count(
@@ -190,11 +204,39 @@ class Dataset:
         within = self._scope(policy, part)
         groups = self._grouping(by, where, max_groups, domain, within)
         counting = Counting(chosen, groups, parameters)
-        counting.check()
-        with self._turn:
-            kernel = self._kernel(exact)
-            stored = counting.release(self._workbench(kernel, within), exact, fresh=fresh)
+        counting.check(within.policy, self._units)
+        stored = self._paid(
+            lambda bench: counting.release(bench, exact, fresh=fresh), exact, within
+        )
         return TableRelease(Receipt(stored.receipt), stored.payload)
+
+    def plan(
+        self,
+        by: Sequence[str] | str = (),
+        where: str | None = None,
+        *,
+        epsilon: Number,
+        max_groups: int | None = None,
+        domain: Mapping[str, Sequence[Any]] | None = None,
+        policy: str | Policy | None = None,
+        part: Mapping[str, Any] | None = None,
+        nonsensitive_share: float = 0.5,
+    ) -> Plan:
+        """What `count` would cost by each mechanism, and its expected error; free, nothing is run.
+
+        - `nonsensitive_share`: which share of the units to assume non-sensitive; the true one is
+          secret.
+        - all others: as in `count`.
+        """
+        exact = positive(epsilon)
+        within = self._scope(policy, part)
+        groups = self._grouping(by, where, max_groups, domain, within)
+        facts = groups.facts(self._units, assumed_share(nonsensitive_share))
+        with self._turn:
+            # Without a ledger and a budget nothing is agreed to before the first release.
+            agreed = self._durable or self._budget is not None
+            kernel = self._kernel(None) if agreed else None
+            return Planning(groups, within, exact, facts, kernel).plan()
 
     def close(self) -> None:
         """Let go of the source and the ledger."""
@@ -236,12 +278,29 @@ class Dataset:
             part=within.inside,
         )
 
+    def _surroundings(self) -> Surroundings:
+        names = (self._name, ANY_NAME)
+        return Surroundings(self._engine, names, self._public, self._domains, self._units)
+
+    def _paid(self, run: Callable[[Workbench], Result], epsilon: Fraction, within: Scope) -> Result:
+        with self._turn:
+            return run(self._workbench(self._kernel(epsilon), within))
+
     def _chosen_columns(self, columns: Sequence[str] | None) -> tuple[str, ...]:
         schema = self._engine.schema
         chosen = tuple(schema) if columns is None else tuple(map(schema.resolve, columns))
         if not chosen or len(set(chosen)) != len(chosen):
             raise RequestError("columns must name at least one column, and each of them once.")
+        self._engine.output_schema(chosen)  # refuses what the engine cannot hand out
         return chosen
+
+    def _place(self, into: str) -> Callable[[SampleQuery], int]:
+        """What writes a sample to `into`, which is checked."""
+        engine = self._engine
+        if not isinstance(engine, PlacesSamples):
+            raise RequestError("Only PostgreSQL and Spark write by themselves; write the release.")
+        engine.check_place(into)
+        return lambda query: engine.place(query, into)
 
     def _drawn(self, query: SampleQuery) -> tuple[PrivateDirectory, int]:
         """The sample as a private file, and its number of rows."""

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from onesided.data import Axis, Histogram
 from onesided.engine.base import GroupCounts
@@ -90,7 +91,11 @@ def both(first: BoundPredicate | None, second: BoundPredicate | None) -> BoundPr
 
 
 def histogram(
-    counts: GroupCounts, domains: Mapping[str, Domain | None], k: int, n: int | None
+    counts: GroupCounts,
+    domains: Mapping[str, Domain | None],
+    k: int,
+    n: int | None,
+    only_sensitive: NDArray[np.bool_] | None = None,
 ) -> Histogram:
     """The counts as a mechanism sees them: dense where every key has a domain, else open.
 
@@ -110,7 +115,15 @@ def histogram(
     for target, values in zip(dense, (counts.all, counts.nonsensitive), strict=True):
         np.add.at(target, position, values)
     all_units, nonsensitive = (each.reshape(shape) for each in dense)
-    return Histogram(all_units, nonsensitive, axes or None, k=k, total_public=n is not None, n=n)
+    return Histogram(
+        all_units,
+        nonsensitive,
+        axes or None,
+        k=k,
+        total_public=n is not None,
+        n=n,
+        only_sensitive=only_sensitive,
+    )
 
 
 def dense_keys(axes: Iterable[Axis], types: Sequence[pa.DataType]) -> list[pa.Array]:

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
 
 from onesided.data.units import Unit
+from onesided.engine.base import Lookup
 from onesided.errors import RequestError
 from onesided.language import BoundKey, BoundPredicate, Key, Predicate, Schema
+from onesided.mechanisms.base import PublicFacts
 from onesided.session.domains import MOST_BINS, Domain, both, domain_of, restricted
+
+#: The columns that an answer may have beside its keys.
+ANSWER_COLUMNS = frozenset(
+    {"count", "sum", "mean", "bucket"}
+    | {
+        f"{whose}{side}"
+        for whose in ("", "nonsensitive_", "bucket_")
+        for side in ("at_least", "at_most")
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -24,6 +36,7 @@ class Grouping:
     - `k`: the most groups that one unit can touch; None where that has no bound.
     - `every_unit_once`: each unit is in exactly one group by construction, so that the number of
       units stands for the total.
+    - `lookups`: the public tables whose columns the keys or the filter read.
     """
 
     keys: tuple[BoundKey, ...]
@@ -33,6 +46,7 @@ class Grouping:
     k: int | None
     every_unit_once: bool
     details: Mapping[str, Any]
+    lookups: tuple[Lookup, ...] = ()
 
     @property
     def bins(self) -> int | None:
@@ -47,6 +61,17 @@ class Grouping:
         """The keys whose values are to be found."""
         return [name for name, domain in self.domains.items() if domain is None]
 
+    def facts(self, units: int, nonsensitive_share: float = 0.5) -> PublicFacts:
+        """What may be known before paying; the share is assumed."""
+        k = self.k or 1
+        return PublicFacts(
+            n=units,
+            d=self.bins,
+            k=k if self.bins is None else min(k, self.bins),
+            total_public=self.every_unit_once,
+            nonsensitive_share=nonsensitive_share,
+        )
+
 
 def grouping(
     schema: Schema,
@@ -58,16 +83,19 @@ def grouping(
     domain: Mapping[str, Sequence[Any]],
     usual: Mapping[str, Sequence[Any]],
     part: BoundPredicate | None = None,
+    determined: Collection[str] = (),
 ) -> Grouping:
     """Check the keys, their domains and the bound on groups.
 
     `domain` is declared for this question, and must be about its keys; `usual` comes from the
     description of the data set and is used where it applies. `part` restricts to some units.
+    `determined` are columns beside the unit's key that are constant within each unit.
     """
     keys = _keys(schema, by)
     domains = _domains(keys, domain, usual)
     _check_bound(max_groups)
-    single = unit.is_row or all(key.column in unit.columns for key in keys)
+    constant = {*unit.columns, *determined}
+    single = unit.is_row or all(key.column in constant for key in keys)
     cut = None if single else max_groups
     filtered = both(where, part)
     mapped = []
@@ -108,6 +136,9 @@ def _keys(schema: Schema, by: Sequence[str] | str) -> tuple[BoundKey, ...]:
     keys = tuple(Key.parse(text).bind(schema) for text in texts)
     if len({key.name for key in keys}) != len(keys):
         raise RequestError("Each group key may be named once.")
+    taken = [key.name for key in keys if key.name in ANSWER_COLUMNS]
+    if taken:
+        raise RequestError(f"An answer has a column {taken[0]} of its own; rename the group key.")
     return keys
 
 

@@ -8,11 +8,13 @@ stands. What is shown is always what the ledger has stored.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from onesided.errors import MechanismRefused, ReleaseFailed
+from onesided.errors import BudgetError, LedgerError, MechanismRefused, ReleaseFailed
 from onesided.ledger import Account, Charge, Snapshot, Spending, StoredRelease
+from onesided.loss import show
 from onesided.session.requests import Request
 
 Produced = tuple[bytes, dict[str, Any]]
@@ -47,7 +49,14 @@ class Kernel:
         if charge.release is not None:
             return charge.release
         payload, receipt = self.noting_failure(charge, lambda: produce(charge))
-        return self.account.store(charge, payload, receipt)
+        return self.store(charge, payload, receipt)
+
+    def store(self, charge: Charge, payload: bytes, receipt: dict[str, Any]) -> StoredRelease:
+        """Store what was produced; what cannot be stored is not shown."""
+        try:
+            return self.account.store(charge, payload, receipt)
+        except LedgerError as error:
+            raise ReleaseFailed(f"{error} The charge stands.") from None
 
     def stored(self, request: Request) -> StoredRelease | None:
         """What was stored for an equal request on this snapshot."""
@@ -63,12 +72,29 @@ class Kernel:
             paid_once=not fresh,
         )
 
+    def charged(self, request: Request) -> bool:
+        """Whether a charge stands for an equal request on this snapshot."""
+        name, snapshot = request.fingerprint, self.snapshot.number
+        charges = (record.charge for record in self.account.balance().charges)
+        return any(each.request == name and each.snapshot == snapshot for each in charges)
+
+    def check_affordable(self, spending: Spending) -> None:
+        """Refuse a release in several steps, before the first, where the budget is too small."""
+        quote = self.account.quote(spending, self.snapshot)
+        if not quote.fits:
+            raise BudgetError(
+                f"This release would cost ε = {show(quote.cost)} but {show(quote.left)} of the "
+                f"budget {show(quote.budget)} is left; nothing was spent; ask for a smaller "
+                "epsilon or have the budget raised."
+            )
+
     def noting_failure(self, charge: Charge, run: Callable[[], Result]) -> Result:
         """Do `run`; what fails is noted beside the charge, and says nothing of the data."""
         try:
             return run()
         except BaseException as error:
-            self.account.failed(charge, type(error))
+            with suppress(LedgerError):  # a ledger that cannot note it still holds the charge
+                self.account.failed(charge, type(error))
             if isinstance(error, ReleaseFailed) or not isinstance(error, Exception):
                 raise
             raise ReleaseFailed(_sentence(error)) from None

@@ -7,22 +7,28 @@ from pathlib import Path
 from typing import Any
 
 from onesided.data.units import Unit
+from onesided.engine.base import Engine
 from onesided.engine.duckdb import DuckDBEngine
-from onesided.errors import InputError, RequestError
+from onesided.errors import InputError, PolicyError, RequestError
 from onesided.language import Schema
 from onesided.ledger import open_ledger
 from onesided.loss import Number, positive
 from onesided.policy import FunctionPolicy, Policy
 from onesided.randomness import Randomness, system
 from onesided.session.dataset import Dataset
+from onesided.session.engines import open_engine
+from onesided.session.public import public_tables
+from onesided.session.scope import AnyPolicy
 
 PolicyLike = str | Policy | FunctionPolicy | Callable[[Mapping[str, Any]], object]
 
 
 def open_dataset(
-    source: Any,
+    source: Any = None,
     *,
     policy: PolicyLike,
+    table: str | None = None,
+    connection: Any = None,
     unit: str | Sequence[str] | None = None,
     budget: Number | None = None,
     ledger: str | Path | None = None,
@@ -30,12 +36,18 @@ def open_dataset(
     version: str | None = None,
     partition_by: str | Sequence[str] = (),
     domains: Mapping[str, Sequence[Any]] | None = None,
+    public: Mapping[str, Any] | None = None,
     memory_limit: str | None = None,
+    statement_timeout: float | None = None,
     rng: Randomness | None = None,
 ) -> Dataset:
     """Open a table for release.
 
-    - `source`: a path or glob of Parquet or CSV files, or a pandas, Polars or Arrow table.
+    - `source`: a path or glob of Parquet or CSV files, or a pandas, Polars or Arrow table; for
+      Spark a path of Parquet files or a DataFrame.
+    - `table`: instead, the name of a table in the database or catalogue at `connection`.
+    - `connection`: `postgresql://…`, or a SparkSession, a Spark master such as `local[2]` or
+      `spark://…`, or a Spark Connect server `sc://…`. Passwords in it are kept out of every text.
     - `unit`: the columns that name one record; None makes every row a record.
     - `policy`: the predicate that says which rows are sensitive, where NULL is sensitive; for a
       table in memory also a function of a row.
@@ -45,30 +57,45 @@ def open_dataset(
       is kept in memory, with fresh coins, and the receipt says so.
     - `name`: what the account is called; the name of the file unless told.
     - `version`: the steward's name for this state of the data; otherwise files are told by their
-      names, sizes and ends, and tables by their content.
+      names, sizes and ends, frames by their content, and tables in PostgreSQL by the transactions
+      that wrote their rows. Views and tables of Spark need it.
     - `partition_by`: columns of the unit key whose values split the units into parts; releases on
       different parts compose in parallel.
     - `domains`: the possible values of group keys, used wherever a question groups by them.
+    - `public`: tables that everybody may see, by name, from the same kinds of sources; `sql` can
+      join them.
     - `memory_limit`: what the engine may use, such as "2GB"; more goes to a private directory.
+    - `statement_timeout`: seconds after which PostgreSQL gives up on a statement.
     - `rng`: seeded randomness for tests and experiments; the receipt says so.
     """
     agreed = None if budget is None else positive(budget, "budget")
-    rules = _policy(policy)
-    engine = DuckDBEngine(source, Unit.of(unit), memory_limit=memory_limit)
+    rules = _policy(policy, durable=ledger is not None)
+    engine = open_engine(
+        source,
+        Unit.of(unit),
+        table=table,
+        connection=connection,
+        memory_limit=memory_limit,
+        statement_timeout=statement_timeout,
+    )
     try:
-        _check_policy(rules, engine)
+        rules = _fitting(rules, engine)
+        parts = _partition(partition_by, engine)
+        named = name or table or _name(source)
+        tables = public_tables(engine, public or {}, named)
         account = open_ledger(ledger)
         return Dataset(
             engine,
             rules,
             account,
-            name=name or _name(source),
+            name=named,
             budget=agreed,
             durable=ledger is not None,
             rng=rng or system(),
             version=version,
-            partition_by=_partition(partition_by, engine),
+            partition_by=parts,
             domains=domains,
+            public=tables,
         )
     except BaseException:
         engine.close()
@@ -84,24 +111,33 @@ def schema_of(source: Any) -> Schema:
         engine.close()
 
 
-def _policy(policy: PolicyLike) -> Policy | FunctionPolicy:
-    if isinstance(policy, Policy | FunctionPolicy):
-        return policy
+def _policy(policy: PolicyLike, *, durable: bool) -> AnyPolicy:
     if isinstance(policy, str):
         return Policy(policy)
-    if callable(policy):
-        return Policy.from_function(policy)
-    raise InputError("A policy is a SQL predicate, or a function of a row for tables in memory.")
+    if not isinstance(policy, Policy | FunctionPolicy):
+        if not callable(policy):
+            raise InputError(
+                "A policy is a SQL predicate, or a function of a row for tables in memory."
+            )
+        policy = Policy.from_function(policy)
+    if durable and isinstance(policy, FunctionPolicy) and not policy.has_stable_id:
+        raise PolicyError(
+            "A ledger outlives this process, and a function without a name does not: name it with "
+            "Policy.from_function(function, name), or write the policy as SQL."
+        )
+    return policy
 
 
-def _check_policy(policy: Policy | FunctionPolicy, engine: DuckDBEngine) -> None:
+def _fitting(policy: AnyPolicy, engine: Engine) -> AnyPolicy:
+    """The policy with its columns spelt as in the schema: one policy, one id, one account."""
     if isinstance(policy, Policy):
-        policy.bind(engine.schema)
-    elif not engine.in_memory:
+        return Policy(policy.bind(engine.schema).sql)
+    if not engine.in_memory:
         raise RequestError("A policy in Python needs a table in memory; write it as SQL for files.")
+    return policy
 
 
-def _partition(columns: str | Sequence[str], engine: DuckDBEngine) -> tuple[str, ...]:
+def _partition(columns: str | Sequence[str], engine: Engine) -> tuple[str, ...]:
     named = (columns,) if isinstance(columns, str) else columns
     resolved = tuple(map(engine.schema.resolve, named))
     if not set(resolved) <= set(engine.unit.columns):

@@ -45,7 +45,6 @@ def receipt(
 ) -> dict[str, Any]:
     """The receipt as plain JSON; numbers that must stay exact are texts."""
     loss = outcome.loss
-    extended = loss.extended_epsilon
     last = charges[-1]
     return {
         "product": f"onesided {__version__}",
@@ -57,15 +56,7 @@ def receipt(
         "policy": {"sql": policy_sql, "id": request.policy_id},
         "request": {"by": [], **request.to_json()},
         "mechanism": outcome.mechanism,
-        "loss": {
-            "sensitive": str(loss.sensitive),
-            "nonsensitive": str(loss.nonsensitive),
-            "fixed_n": loss.fixed_n,
-        },
-        "epsilon": {
-            "osdp": show(loss.epsilon),
-            "extended_osdp": None if extended is None else show(extended),
-        },
+        **loss_statement(loss),
         "guarantee": guarantee(loss, policy_sql, where.unit),
         "noise": outcome.noise,
         "randomness": outcome.randomness,
@@ -83,6 +74,22 @@ def receipt(
         "versions": {
             "python": platform.python_version(),
             **{library: version(library) for library in _LIBRARIES},
+        },
+    }
+
+
+def loss_statement(loss: Loss) -> dict[str, Any]:
+    """The pair, and both ε that follow from it."""
+    extended = loss.extended_epsilon
+    return {
+        "loss": {
+            "sensitive": str(loss.sensitive),
+            "nonsensitive": str(loss.nonsensitive),
+            "fixed_n": loss.fixed_n,
+        },
+        "epsilon": {
+            "osdp": show(loss.epsilon),
+            "extended_osdp": None if extended is None else show(extended),
         },
     }
 

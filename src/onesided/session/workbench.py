@@ -6,6 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from onesided.data import Histogram
 from onesided.engine.base import Coins, CountQuery, Engine, GroupCounts, Total
 from onesided.language import BoundPredicate
@@ -33,7 +36,12 @@ class Workbench:
     circumstances: Circumstances
 
     def counted(
-        self, groups: Grouping, *, coins: Coins | None = None, total: Total | None = None
+        self,
+        groups: Grouping,
+        *,
+        coins: Coins | None = None,
+        total: Total | None = None,
+        only_sensitive: NDArray[np.bool_] | None = None,
     ) -> tuple[GroupCounts, Histogram]:
         """The groups and their histogram; to be called after the charge only."""
         query = CountQuery(
@@ -43,17 +51,17 @@ class Workbench:
             max_groups=None if coins is not None else groups.max_groups,
             coins=coins,
             total=total,
+            lookups=groups.lookups,
         )
         counts = self.engine.count(query)
         public = groups.every_unit_once and coins is None and total is None
         k = 1 if coins is not None else groups.k or 1
-        return counts, histogram(counts, groups.domains, k, self.units if public else None)
+        n = self.units if public else None
+        return counts, histogram(counts, groups.domains, k, n, only_sensitive)
 
     def facts(self, groups: Grouping) -> PublicFacts:
         """What may be known before paying."""
-        return PublicFacts(
-            n=self.units, d=groups.bins, k=groups.k or 1, total_public=groups.every_unit_once
-        )
+        return groups.facts(self.units)
 
     def receipt(self, request: Request, outcome: Outcome, charges: list[Charge]) -> dict[str, Any]:
         """The receipt of a release that these charges paid for."""

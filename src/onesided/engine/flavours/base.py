@@ -67,6 +67,10 @@ class Flavour(ABC):
         """The sum of 64-bit integers, which needs more bits."""
         return f"sum({steps})"
 
+    def count_where(self, condition: str) -> str:
+        """The number of rows for which the condition is true."""
+        return f"count(*) FILTER (WHERE {condition})"
+
     @abstractmethod
     def semi_join(self, keys: list[str], units: str, where: str) -> str:
         """Keeps the rows of osd_t whose key is among `units` and that satisfy `where`."""

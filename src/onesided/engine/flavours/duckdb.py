@@ -40,6 +40,9 @@ class DuckDBFlavour(Flavour):
         scaled = self.scaled(f"CAST({expression} AS DOUBLE)", grid, "DOUBLE")
         return f"TRY_CAST(floor({scaled}) AS BIGINT)"
 
+    def count_where(self, condition: str) -> str:
+        return f"countif({condition})"
+
     def semi_join(self, keys: list[str], units: str, where: str) -> str:
         return f"SEMI JOIN ({units}) osd_u USING ({', '.join(keys)}) WHERE {where}"
 

@@ -9,8 +9,8 @@ from onesided.errors import SourceError
 from onesided.language import Dialect
 
 _EPOCH_PARTS = (
-    "CAST(unix_date(CAST({0} AS DATE)) AS BIGINT) * 86400000000 + hour({0}) * 3600000000 "
-    "+ minute({0}) * 60000000 + CAST(extract(SECOND FROM {0}) * 1000000 AS BIGINT)"
+    "unix_date(CAST({0} AS DATE)) * 86400000000L + hour({0}) * 3600000000L "
+    "+ minute({0}) * 60000000L + CAST(extract(SECOND FROM {0}) * 1000000 AS BIGINT)"
 )
 
 

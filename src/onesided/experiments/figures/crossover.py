@@ -9,7 +9,7 @@ import numpy as np
 from onesided.charts import Axes, Series, comparison, svg
 from onesided.experiments.figure import Figure
 from onesided.experiments.measures.histograms import FLAT_BINS
-from onesided.experiments.methods import LAPLACE, ONE_SIDED, OSDP_RR, RESIDUAL
+from onesided.experiments.methods import LAPLACE, ONE_SIDED, OSDP_RR, RESIDUAL, RR_SCALED
 from onesided.experiments.setting import Setting
 from onesided.experiments.trial import Measure, Results, Trial
 from onesided.report.claims import Claim, Plot, Section, Verdict
@@ -35,7 +35,7 @@ def _trials(setting: Setting) -> list[Trial]:
 
 def _section(setting: Setting, results: Results) -> Section:
     crossing = _crossing(results)
-    names = (OSDP_RR.label, LAPLACE.label, "OsdpRR, scaled", ONE_SIDED.label, RESIDUAL.label)
+    names = (OSDP_RR.label, LAPLACE.label, RR_SCALED.label, ONE_SIDED.label, RESIDUAL.label)
     panel = []
     for name in names:
         rows = [results.one(method=name, units=units, metric="L1") for units in UNITS]
@@ -50,12 +50,17 @@ def _section(setting: Setting, results: Results) -> Section:
         )
     chart = comparison(
         {f"d = {FLAT_BINS:,} bins, ε = {EPSILON:g}": panel},
-        Axes(x="number of units n", y="mean absolute error per bin (units)", log_x=True, mark=PREDICTED),
+        Axes(
+            x="number of units n",
+            y="mean absolute error per bin (units)",
+            log_x=True,
+            mark=PREDICTED,
+        ),
         title="OsdpRR against Laplace",
         subtitle="dotted: the predicted crossing n = 2d·e^ε/ε; bars from least to greatest run",
         width=520,
     )
-    scaled = results.one(method="OsdpRR, scaled", units=UNITS[-1], metric="L1").mean
+    scaled = results.one(method=RR_SCALED.label, units=UNITS[-1], metric="L1").mean
     plain = results.one(method=OSDP_RR.label, units=UNITS[-1], metric="L1").mean
     return Section(
         name=FIGURE.name,
@@ -69,9 +74,7 @@ def _section(setting: Setting, results: Results) -> Section:
                 measured="no crossing in the range measured"
                 if crossing is None
                 else f"the errors cross at n ≈ {crossing:,.0f}",
-                verdict=Verdict.of(
-                    crossing is not None and abs(crossing / PREDICTED - 1) < CLOSE
-                ),
+                verdict=Verdict.of(crossing is not None and abs(crossing / PREDICTED - 1) < CLOSE),
                 remark="This is about unscaled counts: divided by 1 − e^−ε, the sample's error at "
                 f"n = {UNITS[-1]:,} is {scaled / plain:.2f} times that of the unscaled one.",
             )
@@ -103,6 +106,4 @@ def _crossing(results: Results) -> float | None:
     return float(np.exp(log(UNITS[place]) + part * log(UNITS[place + 1] / UNITS[place])))
 
 
-FIGURE = Figure(
-    name="crossover", title="OsdpRR against Laplace", trials=_trials, section=_section
-)
+FIGURE = Figure(name="crossover", title="OsdpRR against Laplace", trials=_trials, section=_section)

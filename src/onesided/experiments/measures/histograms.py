@@ -16,8 +16,8 @@ from onesided.experiments.methods import (
     PAPER_DP,
     PAPER_OSDP,
     RESIDUAL,
+    RR_SCALED,
     SUPPRESS,
-    Method,
     error_rows,
 )
 from onesided.experiments.setting import EPSILONS
@@ -77,9 +77,8 @@ def crossover(trial: Trial) -> list[Row]:
     units = int(trial["units"])
     draw, noise = seeded(trial.seed).spawn(2)
     counts = draw.generator().multinomial(units, np.full(FLAT_BINS, 1 / FLAT_BINS))
-    scaled = Method("OsdpRR, scaled", "rr", {"scale": True})
     return error_rows(
-        (OSDP_RR, LAPLACE, scaled, ONE_SIDED, RESIDUAL),
+        (OSDP_RR, LAPLACE, RR_SCALED, ONE_SIDED, RESIDUAL),
         Histogram(counts, counts),
         counts,
         epsilons=(float(trial["epsilon"]),),

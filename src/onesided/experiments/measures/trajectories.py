@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +17,14 @@ from onesided.experiments.methods import (
     DAWA_REFERENCE,
     DAWAZ,
     DAWAZ_REFERENCE,
+    HYBRID,
+    HYBRID_PAPER,
     LAPLACE,
     ONE_SIDED,
     OSDP_LAPLACE_L1,
+    OSDP_RR,
     RESIDUAL,
-    Method,
+    RR_SCALED,
     error_rows,
     metric_rows,
 )
@@ -31,13 +32,11 @@ from onesided.experiments.metrics import mre
 from onesided.experiments.setting import EPSILONS, SHARES
 from onesided.experiments.trial import Row, Scalar, Trial
 from onesided.loss import rational
+from onesided.mechanisms.base import Mechanism
 from onesided.mechanisms.noise import two_sided_mean_size
-from onesided.mechanisms.registry import mechanism
 from onesided.mechanisms.rr import keep_probability
 from onesided.randomness import Randomness, seeded
 
-HYBRID = Method("hybrid (sound)", "hybrid")
-HYBRID_PAPER = Method("OsdpLaplaceL1 (hybrid)", "hybrid-paper")
 OCCUPANCY_METHODS = (
     OSDP_LAPLACE_L1,
     HYBRID_PAPER,
@@ -94,9 +93,14 @@ def occupancy(trial: Trial, journeys: Journeys) -> list[Row]:
             _grid(incidence.counts(kept))
             for kept in _samples(chosen, epsilon, trial["runs"], coins)
         ]
-        named = {**labels, "k": UNBOUNDED, "method": "OsdpRR", "epsilon": epsilon}
+        named = {**labels, "k": UNBOUNDED, "method": OSDP_RR.label, "epsilon": epsilon}
         rows += metric_rows(truth, samples, named)
-    facts = {"widest": incidence.widest(), "units": day.units, "nonsensitive": chosen.mean()}
+    facts = {
+        "widest": incidence.widest(),
+        "units": day.units,
+        "nonsensitive": chosen.mean(),
+        "filled": (truth > 0).mean(),
+    }
     return rows + [
         Row(labels={**labels, "metric": name}, values=[float(value)])
         for name, value in facts.items()
@@ -142,13 +146,11 @@ class _GramStudy:
         histogram = Histogram(truncated, np.zeros_like(truncated), k=k, total_public=False)
         rows = []
         for epsilon in EPSILONS:
-            errors = [
-                mre(
-                    self.truth,
-                    mechanism("laplace").release(histogram, epsilon=epsilon, rng=rng).value,
-                )
+            released = [
+                LAPLACE.mechanism.release(histogram, epsilon=epsilon, rng=rng).value
                 for _ in range(self.runs)
             ]
+            errors = [mre(self.truth, counts) for counts in released]
             empty = two_sided_mean_size(rational(epsilon) / (2 * k))
             labels: dict[str, Scalar] = {"method": "LM", "k": k, "epsilon": epsilon}
             rows += self._rows(errors, empty, labels)
@@ -173,7 +175,7 @@ class _GramStudy:
                 self.incidence.counts(kept) for kept in _samples(chosen, epsilon, self.runs, rng)
             ]
             scale = 1 / keep_probability(rational(epsilon))
-            for method, factor in (("OsdpRR", 1.0), ("OsdpRR, scaled", scale)):
+            for method, factor in ((OSDP_RR.label, 1.0), (RR_SCALED.label, scale)):
                 errors = [mre(self.truth, factor * counts) for counts in counted]
                 labels: dict[str, Scalar] = {
                     "method": method,
@@ -192,13 +194,13 @@ class _GramStudy:
         )
         rows = []
         for epsilon in EPSILONS:
-            for name in (ONE_SIDED.mechanism, RESIDUAL.mechanism):
+            for method in (ONE_SIDED, RESIDUAL):
                 errors = [
-                    mre(self.truth, _listed(mechanism(name), histogram, epsilon, rng))
+                    mre(self.truth, _listed(method.mechanism, histogram, epsilon, rng))
                     for _ in range(self.runs)
                 ]
                 labels: dict[str, Scalar] = {
-                    "method": name,
+                    "method": method.label,
                     "share": share,
                     "epsilon": epsilon,
                     "k": k,
@@ -218,9 +220,11 @@ class _GramStudy:
         ]
 
 
-def _listed(mechanism_: Any, histogram: Histogram, epsilon: float, rng: Randomness) -> Any:
+def _listed(
+    mechanism: Mechanism, histogram: Histogram, epsilon: float, rng: Randomness
+) -> NDArray[np.float64]:
     """The released counts on all occurring keys; keys that were not listed count 0."""
-    released = mechanism_.release(histogram, epsilon=epsilon, rng=rng)
+    released = mechanism.release(histogram, epsilon=epsilon, rng=rng)
     counts = np.zeros(histogram.bins)
     counts[released.keys] = released.value
     return counts
@@ -230,7 +234,7 @@ def _samples(
     chosen: NDArray[np.bool_], epsilon: float, runs: int, rng: Randomness
 ) -> list[NDArray[np.bool_]]:
     """Which units each of `runs` true samples keeps, by unit and not by cell."""
-    probability = keep_probability(Fraction(rational(epsilon)))
+    probability = keep_probability(rational(epsilon))
     generator = rng.generator()
     return [chosen & (generator.random(chosen.size) < probability) for _ in range(runs)]
 

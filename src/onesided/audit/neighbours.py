@@ -1,0 +1,188 @@
+"""Ordered pairs of neighbouring histograms: given, patterned, random, or improved step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from enum import Enum
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from onesided.data import Histogram
+from onesided.randomness import Randomness
+
+LARGEST_COUNT = 64
+"""Backgrounds of random pairs stay below this."""
+
+
+class Relation(Enum):
+    """Which pairs count as neighbours."""
+
+    ONE_SIDED = "one sensitive unit replaced by any other unit"
+    ADD_REMOVE = "one unit added or removed"
+
+
+class Shape(Enum):
+    """What kind of histogram the mechanism takes."""
+
+    LINE = "one dimension"
+    SQUARE = "two dimensions"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The neighbours that an audit may choose from.
+
+    - `relation`: what a neighbour is;
+    - `shape`: lines of up to `most_bins` bins, or squares of about as many;
+    - `by_bin`: the policy is a function of the bin: the first half of the bins holds sensitive
+      units only, the other half non-sensitive units only, and the mechanism is told so.
+    """
+
+    relation: Relation = Relation.ONE_SIDED
+    shape: Shape = Shape.LINE
+    most_bins: int = 32
+    by_bin: bool = False
+
+    def sizes(self) -> list[int]:
+        """Numbers of bins that are tried."""
+        if self.shape is Shape.SQUARE:
+            return [size for size in (4, 16) if size <= self.most_bins]
+        return [size for size in (1, 2, 4, 8, 16, 32) if size <= self.most_bins]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A background of sensitive and non-sensitive counts, and one unit more on either side.
+
+    D has a unit in bin `old`, D′ one in bin `new`, or none where that is None. In the one-sided
+    relation the unit of D is sensitive, and that of D′ is as `new_is_sensitive` says.
+    """
+
+    setting: Setting
+    sensitive: tuple[int, ...]
+    nonsensitive: tuple[int, ...]
+    old: int | None
+    new: int | None
+    new_is_sensitive: bool
+
+    @property
+    def bins(self) -> int:
+        return len(self.sensitive)
+
+    def pair(self) -> tuple[Histogram, Histogram]:
+        """(D, D′)"""
+        return (
+            self._histogram(self.old, True),
+            self._histogram(self.new, self.new_is_sensitive),
+        )
+
+    def __str__(self) -> str:
+        return f"{self._text(self.old, True)} → {self._text(self.new, self.new_is_sensitive)}"
+
+    def _counts(self, unit: int | None, is_sensitive: bool) -> tuple[list[int], list[int]]:
+        sensitive, nonsensitive = list(self.sensitive), list(self.nonsensitive)
+        if unit is not None:
+            (sensitive if self._holds(unit, is_sensitive) else nonsensitive)[unit] += 1
+        return sensitive, nonsensitive
+
+    def _holds(self, unit: int, is_sensitive: bool) -> bool:
+        return unit < (self.bins + 1) // 2 if self.setting.by_bin else is_sensitive
+
+    def _histogram(self, unit: int | None, is_sensitive: bool) -> Histogram:
+        sensitive, nonsensitive = (np.array(each) for each in self._counts(unit, is_sensitive))
+        side = round(self.bins**0.5)
+        shape = (side, side) if self.setting.shape is Shape.SQUARE else (self.bins,)
+        only = np.arange(self.bins) < (self.bins + 1) // 2
+        return Histogram(
+            (sensitive + nonsensitive).reshape(shape),
+            nonsensitive.reshape(shape),
+            # Adding a unit changes n, so no mechanism may be told n where units are added.
+            total_public=self.setting.relation is Relation.ONE_SIDED,
+            only_sensitive=only.reshape(shape) if self.setting.by_bin else None,
+        )
+
+    def _text(self, unit: int | None, is_sensitive: bool) -> str:
+        sensitive, nonsensitive = self._counts(unit, is_sensitive)
+        if any(nonsensitive):
+            return f"sensitive {sensitive}, non-sensitive {nonsensitive}"
+        return f"sensitive {sensitive}"
+
+
+def patterns(setting: Setting) -> Iterator[Candidate]:
+    """Pairs that are known to be hard: lonely units, flat and spiky backgrounds, all kinds of
+    replacement."""
+    for bins in setting.sizes():
+        places = sorted({0, bins // 2, bins - 1})
+        backgrounds = {(0,) * bins, (1,) * bins, tuple(8 * (i % 2) for i in range(bins))}
+        for background, is_sensitive in product(sorted(backgrounds), (True, False)):
+            if is_sensitive and not any(background):
+                continue  # the empty background is in the other half of the product
+            for old, new, kind in _moves(setting, places):
+                empty = (0,) * bins
+                counts = (background, empty) if is_sensitive else (empty, background)
+                yield _tidied(Candidate(setting, *counts, old, new, kind))
+
+
+def _moves(setting: Setting, places: list[int]) -> Iterable[tuple[int | None, int | None, bool]]:
+    first, middle, last = places[0], places[len(places) // 2], places[-1]
+    if setting.relation is Relation.ADD_REMOVE:
+        return [
+            (None, middle, True),
+            (middle, None, True),
+            (None, first, True),
+            (first, None, True),
+        ]
+    same = [] if setting.by_bin else [(first, first, False), (middle, middle, False)]
+    apart = [(first, last, False), (first, last, True), (last, first, True)]
+    return same + (apart if first != last else [])
+
+
+def _tidied(candidate: Candidate) -> Candidate:
+    """The same with a background that the policy allows and a D that has a sensitive unit."""
+    if not candidate.setting.by_bin:
+        return candidate
+    half = (candidate.bins + 1) // 2
+    both = [s + n for s, n in zip(candidate.sensitive, candidate.nonsensitive, strict=True)]
+    empty = [0] * candidate.bins
+    return replace(
+        candidate,
+        sensitive=tuple(both[:half] + empty[half:]),
+        nonsensitive=tuple(empty[:half] + both[half:]),
+        old=None if candidate.old is None else min(candidate.old, half - 1),
+    )
+
+
+def varied(candidate: Candidate, rng: Randomness) -> Candidate:
+    """A random pair near to `candidate`: one thing about it changed."""
+    what, where, amount, side = (int(rng.below(bound, 1)[0]) for bound in (4, 10**6, 4, 2))
+    place = where % candidate.bins
+    if what == 0 and candidate.old is not None:
+        return _tidied(replace(candidate, old=place))
+    if what == 1 and candidate.new is not None:
+        return _tidied(replace(candidate, new=place))
+    counts = list(candidate.sensitive if side else candidate.nonsensitive)
+    counts[place] = [0, 1, counts[place] + 1, min(2 * counts[place] + 2, LARGEST_COUNT)][amount]
+    if side:
+        return _tidied(replace(candidate, sensitive=tuple(counts)))
+    return _tidied(replace(candidate, nonsensitive=tuple(counts)))
+
+
+def random_pairs(setting: Setting, count: int, rng: Randomness) -> Iterator[Candidate]:
+    """Patterns with several random changes each."""
+    basis = list(patterns(setting))
+    for _ in range(count):
+        candidate = basis[int(rng.below(len(basis), 1)[0])]
+        for _ in range(1 + int(rng.below(4, 1)[0])):
+            candidate = varied(candidate, rng)
+        yield candidate
+
+
+def as_pair(given: Any) -> tuple[Any, Any]:
+    """(D, D′) of a candidate, or of a pair that a user supplied."""
+    if isinstance(given, Candidate):
+        return given.pair()
+    data, neighbour = given
+    return data, neighbour

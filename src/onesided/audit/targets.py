@@ -1,0 +1,159 @@
+"""What `onesided audit NAME` audits: which mechanism, which claim, among which neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from onesided.audit.enumeration import NotEnumerableError
+from onesided.audit.exact import ExactAudit, ExactReport, loss_claims
+from onesided.audit.neighbours import Relation, Setting, Shape
+from onesided.audit.protocol import AtEpsilon, Auditable, BinByBin
+from onesided.audit.published import (
+    ContentCoins,
+    FloatingPointLaplace,
+    IdealContentCoins,
+    IdealUnitCoins,
+    PartitionStage,
+    UnitCoins,
+    record_world,
+)
+from onesided.audit.statistical import StatisticalAudit, StatisticalReport
+from onesided.audit.world import SmallWorld, Step, histogram_world, policy_by_bin_world
+from onesided.loss import Loss, Number, positive
+from onesided.mechanisms.base import Kind, Mechanism
+from onesided.mechanisms.registry import mechanism, mechanism_names
+
+#: Mechanisms that treat each bin for itself and alike, so that many runs are one long histogram.
+BIN_BY_BIN = frozenset(
+    {
+        *("one-sided", "rr", "laplace", "osdp-laplace", "osdp-laplace-l1", "hybrid"),
+        *("hybrid-paper", "suppress", "all-ns", "truman", "non-truman"),
+    }
+)
+BY_POLICY = frozenset({"hybrid", "hybrid-paper"})
+TWO_DIMENSIONAL = frozenset({"agrid"})
+
+IDEALISED_TOLERANCE = Fraction(1, 1 << 40)
+"""Probabilities of idealised mechanisms are rounded to doubles; that is known and not the point."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """A claim: `mechanism` loses at most `epsilon` between neighbours of `setting`.
+
+    - `loss`: the pair that the mechanism states, where it states one;
+    - `worlds`: the small worlds of the exact audit, and the loss stated there;
+    - `pairs`: ordered pairs for the statistical audit where the data are no histograms;
+    - `tolerance`: see `ExactAudit`;
+    - `model`: what the exact audit looks at where the mechanism itself computes with hashes.
+    """
+
+    name: str
+    mechanism: Auditable
+    epsilon: Fraction
+    what: str
+    setting: Setting = field(default_factory=Setting)
+    worlds: tuple[tuple[SmallWorld, Loss], ...] = ()
+    pairs: tuple[tuple[Any, Any], ...] | None = None
+    tolerance: Fraction = Fraction(0)
+    model: Auditable | None = None
+
+    def exactly(self, audit: ExactAudit | None = None) -> list[ExactReport]:
+        """The exact audit in every small world; NotEnumerableError where it is not possible."""
+        if not self.worlds:
+            raise NotEnumerableError(f"{self.name} has no law that can be listed.")
+        chosen = audit or ExactAudit(tolerance=self.tolerance)
+        return [
+            chosen.claims(self.model or self.mechanism, world, loss_claims(loss, self.epsilon))
+            for world, loss in self.worlds
+        ]
+
+    def by_runs(
+        self, audit: StatisticalAudit, pairs: Sequence[tuple[Any, Any]] | None = None
+    ) -> StatisticalReport:
+        """The statistical audit, on ordered `pairs` of one's own if there are any."""
+        chosen = self.pairs if pairs is None else pairs
+        return audit.claim(self.mechanism, self.epsilon, pairs=chosen, setting=self.setting)
+
+
+def target(name: str, epsilon: Number, **parameters: Any) -> Target:
+    """The claim that goes with a name: a mechanism of the registry, or one of `PUBLISHED`."""
+    exact = positive(epsilon)
+    if name in PUBLISHED:
+        return PUBLISHED[name](name, exact)
+    chosen = mechanism(name, **parameters)
+    run = (BinByBin if name in BIN_BY_BIN else AtEpsilon)(chosen, exact)
+    shape = Shape.SQUARE if name in TWO_DIMENSIONAL else Shape.LINE
+    bins = (2, 2) if name in TWO_DIMENSIONAL else (2,)
+    make: Callable[..., SmallWorld] = policy_by_bin_world if name in BY_POLICY else histogram_world
+    return Target(
+        name,
+        run,
+        exact,
+        f"({name}, ε = {exact})-OSDP",
+        Setting(shape=shape, by_bin=name in BY_POLICY, most_bins=8),
+        _worlds(chosen, exact, lambda public: make(bins, total_public=public)),
+        tolerance=IDEALISED_TOLERANCE if chosen.kind is Kind.IDEALISED else Fraction(0),
+    )
+
+
+def _worlds(
+    chosen: Mechanism, epsilon: Fraction, make: Callable[[bool], SmallWorld]
+) -> tuple[tuple[SmallWorld, Loss], ...]:
+    """A mechanism that is told n must keep what it states. If it states that it used n, nothing is
+    said about adding units then, and it has to show that elsewhere: where n is secret."""
+    told = chosen.loss(epsilon, fixed_n=True)
+    worlds = ((make(True), told),)
+    return (*worlds, (make(False), chosen.loss(epsilon))) if told.fixed_n else worlds
+
+
+def target_names() -> tuple[str, ...]:
+    """All that `target` knows."""
+    return (*mechanism_names(), *(name for name in PUBLISHED if name not in mechanism_names()))
+
+
+def _partition_stage(name: str, epsilon: Fraction) -> Target:
+    return Target(
+        name,
+        PartitionStage(epsilon),
+        epsilon,
+        f"the buckets of {name} lose at most {epsilon} when a unit is added or removed",
+        Setting(relation=Relation.ADD_REMOVE),
+    )
+
+
+def _floating_point(name: str, epsilon: Fraction) -> Target:
+    what = f"Laplace noise in doubles, ε = {epsilon}"
+    return Target(name, FloatingPointLaplace(epsilon), epsilon, what, Setting(most_bins=2))
+
+
+def _records(
+    make: Callable[[Fraction], Auditable], model: Callable[[Fraction], Auditable]
+) -> Callable[[str, Fraction], Target]:
+    """Claims about samples of rows; the `model` has ideal coins in the place of hashes."""
+
+    def of(name: str, epsilon: Fraction) -> Target:
+        world = record_world()
+        return Target(
+            name,
+            make(epsilon),
+            epsilon,
+            f"{name} on rows, ε = {epsilon}",
+            worlds=((world, Loss(0, epsilon)),),
+            pairs=tuple(world.pairs(Step.REPLACE_SENSITIVE, 2)),
+            model=model(epsilon),
+        )
+
+    return of
+
+
+PUBLISHED: dict[str, Callable[[str, Fraction], Target]] = {
+    "dawa-reference": _partition_stage,
+    "dawaz-reference": _partition_stage,
+    "float-laplace": _floating_point,
+    "content-coins": _records(ContentCoins, IdealContentCoins),
+    "unit-coins": _records(UnitCoins, IdealUnitCoins),
+}

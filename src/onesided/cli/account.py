@@ -1,0 +1,316 @@
+"""`onesided plan` and `onesided budget`: what a release would cost, and what was spent."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from onesided.cli.output import (
+    MOST_ROWS,
+    as_json,
+    overwrite_option,
+    show_facts,
+    show_json,
+    show_table,
+    working,
+)
+from onesided.cli.sources import (
+    config_option,
+    description,
+    named_values,
+    opened,
+    source_options,
+    split_list,
+)
+from onesided.errors import CheckFailed, OutputError, RequestError
+
+_TO_THE_SECOND = len("2024-02-29T23:59:59")
+
+
+@click.command()
+@source_options
+@click.option("--by", default="", help="Group keys with commas: room,hour(ts),bucket(age, 10).")
+@click.option(
+    "--domain", multiple=True, metavar="KEY=VALUES", help="a,b,c or a file; * is the rest."
+)
+@click.option("--max-groups", type=int, help="The most groups that count for one unit.")
+@click.option(
+    "--nonsensitive-share",
+    type=float,
+    default=0.5,
+    show_default=True,
+    help="The share of units to assume non-sensitive; the true one is secret.",
+)
+@as_json
+def plan(
+    source: str,
+    epsilon: str,
+    where: str | None,
+    by: str,
+    domain: tuple[str, ...],
+    max_groups: int | None,
+    nonsensitive_share: float,
+    as_json: bool,
+    **account: Any,
+) -> None:
+    """What a count of SOURCE would cost by each mechanism, and its expected error.
+
+    Nothing is spent: neither policy nor groups are looked at, only public facts and the account.
+    """
+    from onesided.loss import show
+    from onesided.session.domains import read_domain
+
+    domains = {key: read_domain(text) for key, text in named_values(domain, "--domain").items()}
+    with working("Planning"), opened(source, epsilon=epsilon, **account) as dataset:
+        found = dataset.plan(
+            split_list(by) if by else (),
+            where,
+            epsilon=epsilon,
+            max_groups=max_groups,
+            domain=domains,
+            nonsensitive_share=nonsensitive_share,
+        )
+    if as_json:
+        show_json(found.to_json())
+        return
+    show_table(None, *found.cells())
+    groups = "found on the way" if found.facts.d is None else f"{found.facts.d:,}"
+    show_facts(
+        {
+            "units": f"{found.facts.n:,}",
+            "groups": groups,
+            "assumed": f"units spread evenly, {nonsensitive_share:.0%} of them non-sensitive",
+            "left": f"ε = {show(found.left)} of {show(found.budget)}",
+        }
+    )
+
+
+@click.command()
+@click.argument("ledger")
+@config_option
+@click.option("--verify", is_flag=True, help="Check the whole ledger; exit 1 where it is wrong.")
+@click.option("--anchor", metavar="ENTRIES:HASH", help="With --verify: an end noted elsewhere.")
+@click.option("--export", type=click.Path(path_type=Path), help="Write JSON for auditors.")
+@click.option("--chart", type=click.Path(path_type=Path), help="Draw it: .svg .png .html")
+@click.option("--raise", "raised", metavar="DATASET", help="Raise the budget of this data set …")
+@click.option("--to", metavar="EPSILON", help="… to so much,")
+@click.option("--who", help="… by whom,")
+@click.option("--why", help="… and why; the ledger keeps all of it.")
+@overwrite_option
+@as_json
+def budget(
+    ledger: str,
+    config: Path | None,
+    verify: bool,
+    anchor: str | None,
+    export: Path | None,
+    chart: Path | None,
+    raised: str | None,
+    to: str | None,
+    who: str | None,
+    why: str | None,
+    overwrite: bool,
+    as_json: bool,
+) -> None:
+    """The accounts in LEDGER: what was spent on what, what is promised, and what is left.
+
+    LEDGER is a file, a postgresql:// address, or the name of a data set in onesided.toml.
+    """
+    from onesided.ledger import open_ledger
+    from onesided.session import statements
+
+    draw = None if chart is None else _writer(chart, overwrite)
+    _check_targets(export, chart, overwrite)
+    where = _address(ledger, config)
+    head = _verified(where, anchor) if verify or anchor else None
+    book = open_ledger(where, create=False)
+    try:
+        if raised or to or who or why:
+            _raise_budget(book, raised, to, who, why)
+        found = statements(book)
+        if export is not None:
+            text = json.dumps(book.export(), ensure_ascii=False, indent=2) + "\n"
+            _write(export, overwrite, lambda path: _put(path, text))
+    finally:
+        book.close()
+    if draw is not None:
+        draw(found)
+    written = [str(path) for path in (export, chart) if path is not None]
+    if as_json:
+        accounts = [each.to_json() for each in found]
+        show_json({"accounts": accounts, "verified": head, "written": written})
+        return
+    _show(found)
+    facts = {"written": ", ".join(written)} if written else {}
+    if head is not None:
+        facts["verified"] = f"{head['entries']:,} entries, the last one {head['hash']}"
+    if facts:
+        show_facts(facts)
+
+
+def _address(ledger: str, config: Path | None) -> str:
+    """The ledger itself, or that of the data set of this name."""
+    described = description(ledger, config)
+    if described is None:
+        return ledger
+    if "ledger" not in described.arguments:
+        raise RequestError(f"{described.file} names no ledger for {ledger}; name the ledger here.")
+    return str(described.arguments["ledger"])
+
+
+def _verified(where: str, anchor: str | None) -> dict[str, Any]:
+    """The end of a ledger that is right; CheckFailed with one sentence for any other."""
+    from onesided.ledger import Head, LedgerDamaged, open_ledger
+
+    known = None
+    if anchor is not None:
+        entries, mark, digest = anchor.partition(":")
+        if not mark or not entries.isdecimal():
+            raise RequestError("An anchor is ENTRIES:HASH, as --verify printed it earlier.")
+        known = Head(entries=int(entries), hash=digest.strip())
+    try:
+        book = open_ledger(where, create=False)
+        try:
+            answer = book.verify(known)
+        finally:
+            book.close()
+    except LedgerDamaged as error:
+        raise CheckFailed(str(error)) from None
+    if not answer.ok:
+        raise CheckFailed(f"The ledger does not verify: {answer.problem}")
+    return {"entries": answer.head.entries, "hash": answer.head.hash}
+
+
+def _raise_budget(
+    book: Any, dataset: str | None, to: str | None, who: str | None, why: str | None
+) -> None:
+    from onesided.loss import positive
+
+    if dataset is None or to is None or who is None or why is None:
+        raise RequestError("To raise a budget say all of --raise DATASET, --to, --who and --why.")
+    accounts = {account.terms.dataset: account for account in book.accounts()}
+    if dataset not in accounts:
+        raise RequestError(f"This ledger has no account {dataset!r}; it has {', '.join(accounts)}.")
+    accounts[dataset].raise_budget(positive(to, "budget"), who=who, why=why)
+
+
+def _show(found: Sequence[Any]) -> None:
+    from onesided.loss import show
+
+    columns = ("data set", "policy", "budget", "spent", "left", "plain sum of ε")
+    rows = [
+        (
+            balance.terms.dataset,
+            balance.terms.policy_sql,
+            *map(show, (balance.budget, balance.spent, balance.left, balance.plain_sum)),
+        )
+        for balance in (each.balance for each in found)
+    ]
+    show_table(None, columns, rows)
+    for each in found:
+        _show_account(each.to_json())
+
+
+def _show_account(account: dict[str, Any]) -> None:
+    charges = account["charges"]
+    columns = ("time", "what", "ε", "cost", "spent", "state")
+    rows = [
+        (
+            charge["time"][:_TO_THE_SECOND],
+            _question(charge),
+            charge["request"].get("epsilon"),
+            charge["cost"],
+            charge["spent"],
+            charge["state"],
+        )
+        for charge in charges[-MOST_ROWS:]
+    ]
+    title = account["dataset"]
+    if len(charges) > MOST_ROWS:
+        title += f": the latest {MOST_ROWS} of {len(charges):,} charges; --json has all of them"
+    show_table(title, columns, rows)
+    for raised in account["raised_budgets"]:
+        click.echo(
+            f"{raised['time'][:_TO_THE_SECOND]}: raised to {raised['budget']} by {raised['who']}: {raised['why']}"
+        )
+    show_facts({"promise": account["guarantee"], "outlook": account["outlook"]})
+
+
+def _question(charge: dict[str, Any]) -> str:
+    """A request in a few words."""
+    request = charge["request"]
+    words = [str(request.get("kind", "release"))]
+    if request.get("by"):
+        words.append("by " + ", ".join(request["by"]))
+    if request.get("where"):
+        words.append(f"where {request['where']}")
+    if request.get("mechanism"):
+        words.append(f"({request['mechanism']}{', probe' if 'step' in request else ''})")
+    if charge["part"]:
+        words.append("on {} = {}".format(*charge["part"]))
+    if charge["snapshot"] > 1:
+        words.append(f"on snapshot {charge['snapshot']}")
+    return " ".join(words)
+
+
+def _check_targets(export: Path | None, chart: Path | None, overwrite: bool) -> None:
+    from onesided.data.output import refuse_existing
+
+    targets = [path for path in (export, chart) if path is not None]
+    refuse_existing(targets, overwrite=overwrite)
+
+
+def _writer(chart: Path, overwrite: bool) -> Callable[[Sequence[Any]], None]:
+    """How a chart of this ending is written; refused now where nobody knows."""
+    from onesided import charts
+    from onesided.report.page import Page
+
+    def page(drawing: Any) -> str:
+        sheet = Page("Privacy budgets")
+        sheet.figure(charts.svg(drawing), "What each account has spent over time.")
+        return sheet.html()
+
+    ways: dict[str, Callable[[Any, Path], Any]] = {
+        ".svg": lambda drawing, path: _put(path, charts.svg(drawing)),
+        ".png": charts.write_png,
+        ".html": lambda drawing, path: _put(path, page(drawing)),
+    }
+    way = ways.get(chart.suffix.lower())
+    if way is None:
+        raise OutputError(f"{chart.name} does not tell its format; use {', '.join(ways)}.")
+
+    def draw(found: Sequence[Any]) -> None:
+        if not found:
+            raise RequestError("This ledger has no account yet; there is nothing to draw.")
+        drawing = charts.account_chart([_steps(each) for each in found])
+        _write(chart, overwrite, lambda path: way(drawing, path))
+
+    return draw
+
+
+def _steps(statement: Any) -> Any:
+    from onesided.charts import AccountSteps
+
+    moments = statement.history()
+    return AccountSteps(
+        name=statement.balance.terms.dataset,
+        times=[each.time for each in moments],
+        spent=[float(each.spent) for each in moments],
+        plain_sum=[float(each.plain_sum) for each in moments],
+        budget=[float(each.budget) for each in moments],
+    )
+
+
+def _write(target: Path, overwrite: bool, write: Callable[[Path], Any]) -> None:
+    from onesided.data.output import new_files
+
+    with new_files([target], overwrite=overwrite) as workspace:
+        write(workspace / target.name)
+
+
+def _put(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")

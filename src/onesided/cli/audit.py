@@ -1,0 +1,332 @@
+"""`onesided audit` and `onesided attack`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from onesided.cli.output import (
+    as_json,
+    overwrite_option,
+    progress,
+    show_facts,
+    show_json,
+    show_table,
+    working,
+)
+from onesided.errors import CheckFailed, RequestError
+
+if TYPE_CHECKING:
+    from onesided.audit import AttackReport, ExactReport, StatisticalReport, Target
+    from onesided.data import Histogram
+
+chart_option = click.option(
+    "--chart", type=click.Path(path_type=Path), help="Draw the result into an SVG file."
+)
+
+
+@click.command()
+@click.argument("name")
+@click.option("--epsilon", default="1", show_default=True, help="The claim that is held against.")
+@click.option(
+    "--method",
+    type=click.Choice(["both", "exact", "runs"]),
+    default="both",
+    show_default=True,
+    help="In exact arithmetic on small databases, by many runs, or both.",
+)
+@click.option(
+    "--pairs",
+    type=click.Path(path_type=Path),
+    help='JSON: [[D, D′], …], each {"all": […], "nonsensitive": […]}; else pairs are searched.',
+)
+@click.option("--time", default=60.0, show_default=True, help="Seconds for the runs.")
+@click.option("--confidence", default=0.99, show_default=True, help="Of the bound from runs.")
+@click.option("--seed", default=0, show_default=True)
+@click.option("--workers", default=2, show_default=True, help="Processes for the runs.")
+@chart_option
+@overwrite_option
+@as_json
+def audit(
+    name: str,
+    epsilon: str,
+    method: str,
+    pairs: Path | None,
+    time: float,
+    confidence: float,
+    seed: int,
+    workers: int,
+    chart: Path | None,
+    overwrite: bool,
+    as_json: bool,
+) -> None:
+    """Try to refute the promise of the mechanism NAME; exit code 1 if that succeeds.
+
+    Not being refuted by runs is no proof: they can only reject.
+    """
+    from onesided.audit import StatisticalAudit, target
+
+    claim = target(name, epsilon)
+    exact = [] if method == "runs" else _exactly(claim, required=method == "exact")
+    runs = None
+    if method != "exact":
+        with progress(f"Auditing {name}") as advance:
+            runs = claim.by_runs(
+                StatisticalAudit(
+                    confidence=confidence,
+                    seconds=time,
+                    workers=workers,
+                    seed=seed,
+                    progress=lambda phase, share: advance(int(1000 * share), 1000),
+                ),
+                pairs=None if pairs is None else _read_pairs(pairs),
+            )
+    rejected = any(each.rejected for each in exact) or (runs is not None and runs.rejected)
+    if as_json:
+        show_json(_audit_facts(claim, exact, runs, rejected))
+    else:
+        _show_audit(claim, exact, runs)
+    if chart is not None:
+        _write_chart(_audit_bars(claim, exact, runs), f"Audit of {name}", chart, overwrite)
+    if rejected:
+        raise CheckFailed(f"{name} does not keep the promise: {claim.what} is refuted.")
+
+
+@click.command()
+@click.option("--against", help="One release by its name in the table; all of them unless told.")
+@click.option(
+    "--data",
+    type=click.Choice(["building", "republica"]),
+    default="building",
+    show_default=True,
+    help="A building of four people, or the re:publica trace in ONESIDED_DATA.",
+)
+@click.option("--epsilon", default="1", show_default=True)
+@click.option("--trials", default=300, show_default=True)
+@click.option("--seed", default=0, show_default=True)
+@chart_option
+@overwrite_option
+@as_json
+def attack(
+    against: str | None,
+    data: str,
+    epsilon: str,
+    trials: int,
+    seed: int,
+    chart: Path | None,
+    overwrite: bool,
+    as_json: bool,
+) -> None:
+    """Learn from absence who is in the smokers' yard; exit code 1 if --against lets that happen.
+
+    Each attacker is told a release and shifts the odds "in a sensitive room" by φ at most. OSDP
+    promises φ ≤ ε to attackers who hold people to be independent, and nothing beyond.
+    """
+    from onesided.audit import opponents
+    from onesided.loss import positive
+
+    exact = positive(epsilon)
+    releases = opponents(exact)
+    chosen = [each for each in releases if against in (None, each.name, each.name.split(",")[0])]
+    if not chosen:
+        known = ", ".join(dict.fromkeys(each.name.split(",")[0] for each in releases))
+        raise RequestError(f"There is nothing of that name to attack; choose one of {known}.")
+    with working("Attacking"):
+        scenes = _scenes(data)
+        reports = {
+            scene: [_attacked(release, beliefs, trials, seed) for release in chosen]
+            for scene, beliefs in scenes.items()
+        }
+    if as_json:
+        show_json(
+            {scene: [_attack_facts(each) for each in found] for scene, found in reports.items()}
+        )
+    else:
+        for scene, found in reports.items():
+            _show_attack(scene, found)
+    first = next(iter(reports.values()))
+    if chart is not None:
+        bars = {each.release: each.after for each in first}
+        _write_chart(bars, "How sure the attacker is, when it is true", chart, overwrite)
+    if against is not None and any(each.worst > float(exact) + 1e-9 for each in first):
+        raise CheckFailed(f"{against} lets an attacker shift the odds by more than ε = {exact}.")
+
+
+def _exactly(claim: Target, *, required: bool) -> list[ExactReport]:
+    from onesided.audit import NotEnumerableError
+
+    try:
+        with working("Listing all outcomes"):
+            return claim.exactly()
+    except NotEnumerableError:
+        if required:
+            raise
+        return []
+
+
+def _read_pairs(path: Path) -> list[tuple[Histogram, Histogram]]:
+    from onesided.data import Histogram
+
+    try:
+        listed = json.loads(path.read_text(encoding="utf-8"))
+        return [(Histogram(**before), Histogram(**after)) for before, after in listed]
+    except OSError:
+        raise RequestError(f"{path} cannot be read: name a file of pairs.") from None
+    except (ValueError, TypeError):
+        raise RequestError(
+            f'{path} must hold [[D, D′], …] with D = {{"all": […], "nonsensitive": […]}}.'
+        ) from None
+
+
+def _audit_facts(
+    claim: Target, exact: Sequence[ExactReport], runs: StatisticalReport | None, rejected: bool
+) -> dict[str, Any]:
+    facts: dict[str, Any] = {"claim": claim.what, "rejected": rejected, "exact": [], "runs": None}
+    for report in exact:
+        facts["exact"].append(
+            {
+                "where": report.world,
+                "databases": report.databases,
+                "most_units": report.most_units,
+                "unexplored_mass": report.unexplored,
+                "findings": [
+                    {
+                        "step": finding.step.value,
+                        "claimed": str(finding.claimed),
+                        "loss": _number(finding.loss),
+                        "at_least": _number(finding.at_least),
+                        "attained": finding.attained,
+                        "verdict": finding.verdict.value,
+                    }
+                    for finding in report.findings
+                ],
+            }
+        )
+    if runs is not None:
+        facts["runs"] = {
+            "at_least": _number(runs.at_least),
+            "confidence": runs.confidence,
+            "hits": runs.hits,
+            "neighbour_hits": runs.neighbour_hits,
+            "runs": runs.runs,
+            "pair": str(runs.pair),
+            "pairs_tried": runs.pairs_tried,
+            "seed": runs.seed,
+            "effort": vars(runs.effort),
+            "rejected": runs.rejected,
+        }
+    return facts
+
+
+def _show_audit(
+    claim: Target, exact: Sequence[ExactReport], runs: StatisticalReport | None
+) -> None:
+    show_facts({"claim": claim.what})
+    rows = [
+        (
+            finding.step.value,
+            report.world,
+            float(finding.claimed),
+            finding.loss,
+            "attained" if finding.attained else f"{finding.slack:.3g}",
+            finding.verdict.value,
+        )
+        for report in exact
+        for finding in report.findings
+    ]
+    if rows:
+        most = exact[0].most_units
+        title = f"exact, every database of up to {most} units"
+        show_table(title, ("step", "where", "claimed", "loss", "slack", "verdict"), rows)
+    if runs is not None:
+        show_facts(
+            {
+                "runs": f"the loss is at least {runs.at_least:.3f} "
+                f"(confidence {runs.confidence:g}): {runs.hits} of {runs.runs} outputs against "
+                f"{runs.neighbour_hits}",
+                "pair": runs.pair,
+                "searched": f"{runs.pairs_tried} pairs, seed {runs.seed}",
+                "verdict": "rejected"
+                if runs.rejected
+                else "not rejected, which proves nothing: runs can only reject",
+            }
+        )
+
+
+def _audit_bars(
+    claim: Target, exact: Sequence[ExactReport], runs: StatisticalReport | None
+) -> dict[str, float]:
+    bars = {"claimed ε": float(claim.epsilon)}
+    for report in exact:
+        bars["exact loss"] = max(bars.get("exact loss", 0.0), report.findings[0].loss)
+    if runs is not None:
+        bars["runs: at least"] = max(runs.at_least, 0.0)
+    return {name: value for name, value in bars.items() if isfinite(value)}
+
+
+def _scenes(data: str) -> dict[str, Any]:
+    from onesided.audit import scenes
+
+    if data == "republica":
+        return {"re:publica 2013, everybody else known": scenes.republica()}
+    return {
+        "four people, independent": scenes.small_building(),
+        "everybody but Bob known": scenes.informed_attacker(),
+        "four inseparable friends (correlated: nothing is promised)": scenes.inseparable_friends(),
+    }
+
+
+def _attacked(release: Any, beliefs: Any, trials: int, seed: int) -> AttackReport:
+    from onesided.audit import attack as run
+    from onesided.randomness import seeded
+
+    return run(release, beliefs, trials, seeded(seed))
+
+
+def _show_attack(scene: str, reports: Sequence[AttackReport]) -> None:
+    rows = [
+        (
+            each.release,
+            _words(each.bound),
+            _words(each.worst),
+            f"{each.before:.3f}",
+            f"{each.after:.3f}",
+        )
+        for each in reports
+    ]
+    show_table(scene, ("release", "φ claimed", "φ measured", "prior", "posterior"), rows)
+
+
+def _attack_facts(report: AttackReport) -> dict[str, Any]:
+    return {
+        "release": report.release,
+        "claimed": _number(report.bound),
+        "measured": _number(report.worst),
+        "prior": report.before,
+        "posterior": report.after,
+        "within_bound": report.within_bound,
+    }
+
+
+def _words(value: float) -> str:
+    return f"{value:.3f}" if isfinite(value) else "unbounded"
+
+
+def _number(value: float) -> float | str:
+    """JSON has no infinity."""
+    return round(value, 9) if isfinite(value) else "unbounded"
+
+
+def _write_chart(bars: Mapping[str, float], title: str, path: Path, overwrite: bool) -> None:
+    from onesided.charts import bars as draw
+    from onesided.charts import svg
+    from onesided.data.output import new_files
+
+    drawn = draw({"": list(bars), "value": list(bars.values())}, x="", y="value", title=title)
+    with new_files([path], overwrite=overwrite) as workspace:
+        (workspace / path.name).write_text(svg(drawn), encoding="utf-8")

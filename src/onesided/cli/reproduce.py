@@ -1,0 +1,81 @@
+"""`onesided reproduce`."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from pathlib import Path
+
+import click
+
+from onesided.cli.output import as_json, progress, show_json, show_table
+from onesided.errors import RequestError
+
+
+@click.command()
+@click.argument("figures", nargs=-1, metavar="[FIGURE]...")
+@click.option("--all", "everything", is_flag=True, help="All figures; so without names, too.")
+@click.option("--quick", is_flag=True, help="Few runs on a small building: minutes, rough numbers.")
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path),
+    envvar="ONESIDED_DATA",
+    help="The folder of published data; what is not there is made.  [env: ONESIDED_DATA]",
+)
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="A folder.")
+@click.option("--seed", default=0, show_default=True)
+@as_json
+def reproduce(
+    figures: tuple[str, ...],
+    everything: bool,
+    quick: bool,
+    data: Path | None,
+    out: Path,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Measure the paper's evaluation again and write report.html and results.json.
+
+    Figures: table1, table2, crossover, classification, ngrams, occupancy, regret, by-policy,
+    by-dataset, pdp. An interrupted run goes on where it stopped when it is started again.
+    """
+    if everything and figures:
+        raise RequestError("Name some figures, or ask for all of them, but not both.")
+    _point_at(data)
+    from onesided.experiments.reproduce import reproduce as run
+    from onesided.experiments.setting import FULL, QUICK
+
+    with progress("Measuring") as advance:
+        done = run(figures, size=QUICK if quick else FULL, out=out, seed=seed, progress=advance)
+    if as_json:
+        show_json(
+            {
+                "written": [str(path) for path in done.files],
+                "verdicts": [
+                    {
+                        "figure": section.name,
+                        "data": claim.data,
+                        "paper": claim.paper,
+                        "measured": claim.measured,
+                        "verdict": claim.verdict.value,
+                    }
+                    for section, claim in done.claims
+                ],
+            }
+        )
+        return
+    counted = Counter((section.name, claim.verdict.value) for section, claim in done.claims)
+    rows = [(figure, verdict, count) for (figure, verdict), count in counted.items()]
+    show_table(None, ("figure", "verdict", "claims"), rows)
+    for path in done.files:
+        click.echo(f"written {path}")
+
+
+def _point_at(data: Path | None) -> None:
+    """Let this process and those it starts find the data; without a folder they make their own."""
+    if data is not None and data.is_dir():
+        os.environ["ONESIDED_DATA"] = str(data.resolve())
+        return
+    if data is not None:
+        click.echo(f"onesided: {data} is no folder; made data stand in for published.", err=True)
+    os.environ.pop("ONESIDED_DATA", None)

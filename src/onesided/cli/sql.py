@@ -1,0 +1,75 @@
+"""`onesided sql`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from onesided.cli.output import as_json, overwrite_option, working
+from onesided.cli.reports import check_output, show_release
+from onesided.cli.sources import named_values, opened, split_list, statement_options
+
+
+@click.command()
+@click.argument("query")
+@statement_options
+@click.option("--mechanism", default="auto", show_default=True, help="What counts units.")
+@click.option("--max-groups", type=int, help="The most groups that count for one unit.")
+@click.option("--max-rows", type=int, help="The most rows that count for one unit in a group.")
+@click.option("--bound", multiple=True, metavar="COLUMN=B", help="What one unit may add to a SUM.")
+@click.option("--grid", multiple=True, metavar="COLUMN=STEP", help="The steps of a SUM.")
+@click.option("--nonnegative", default="", help="Columns, with commas, that are never below 0.")
+@click.option(
+    "--domain", multiple=True, metavar="KEY=VALUES", help="a,b,c or a file; * is the rest."
+)
+@click.option("--public", multiple=True, metavar="NAME=FILE", help="A public table to be joined.")
+@click.option("--out", type=click.Path(path_type=Path), help=".parquet .csv .arrow")
+@overwrite_option
+@as_json
+def sql(
+    query: str,
+    source: str,
+    epsilon: str,
+    mechanism: str,
+    max_groups: int | None,
+    max_rows: int | None,
+    bound: tuple[str, ...],
+    grid: tuple[str, ...],
+    nonnegative: str,
+    domain: tuple[str, ...],
+    public: tuple[str, ...],
+    out: Path | None,
+    fresh: bool,
+    overwrite: bool,
+    as_json: bool,
+    **account: Any,
+) -> None:
+    """Answer QUERY, one SELECT from the table SOURCE, which FROM calls by its name or `data`.
+
+    COUNT(*), COUNT(DISTINCT …) of the units' key, SUM and AVG share ε evenly; HAVING, ORDER BY and
+    LIMIT are free. Whatever else is asked is refused with the reason.
+    """
+    from onesided.session.domains import read_domain
+
+    check_output(out, overwrite=overwrite)
+    domains = {key: read_domain(text) for key, text in named_values(domain, "--domain").items()}
+    tables = named_values(public, "--public") or None
+    with (
+        working("Answering"),
+        opened(source, epsilon=epsilon, public=tables, **account) as dataset,
+    ):
+        release = dataset.sql(
+            query,
+            epsilon=epsilon,
+            mechanism=mechanism,
+            max_groups=max_groups,
+            max_rows=max_rows,
+            bounds=named_values(bound, "--bound"),
+            grid=named_values(grid, "--grid"),
+            nonnegative=split_list(nonnegative) if nonnegative else (),
+            domain=domains,
+            fresh=fresh,
+        )
+    show_release(release, out, overwrite=overwrite, as_json=as_json)

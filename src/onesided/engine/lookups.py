@@ -1,0 +1,39 @@
+"""Public tables beside the data: each joined one adds columns to all rows, and no row.
+
+The columns by which it is joined are unique in the public table, so that a lookup is a function of
+the row. Rows that find nothing keep NULL there and stay: whether a unit is sensitive is still taken
+over all of its rows, and dropping them is left to the filter (`found`).
+"""
+
+from __future__ import annotations
+
+from onesided.engine.base import Lookup
+from onesided.engine.flavours import Flavour
+from onesided.language import BoundPredicate, Predicate, Schema
+from onesided.language.query import public_column
+from onesided.language.tree import Column, IsNull, Not
+
+
+def looked_up(source: str, lookups: tuple[Lookup, ...], flavour: Flavour) -> str:
+    """A FROM item: `source` with the columns of every joined table, named `table.column`."""
+    columns, joins = ["osd_s.*"], []
+    for number, lookup in enumerate(lookups):
+        table, alias = lookup.table, f"osd_l{number}"
+        columns += [
+            f"{alias}.{flavour.name(name)} AS {flavour.name(public_column(table.name, name))}"
+            for name in table.schema
+        ]
+        same = " AND ".join(
+            f"osd_s.{flavour.name(own)} = {alias}.{flavour.name(other)}" for own, other in lookup.on
+        )
+        joins.append(f"LEFT JOIN {table.relation} {alias} ON {same}")
+    return f"(SELECT {', '.join(columns)} FROM {source} osd_s {' '.join(joins)})"
+
+
+def found(lookup: Lookup, schema: Schema) -> BoundPredicate:
+    """The filter that an inner join is: the row's key is in the public table.
+
+    `schema` is that of the data with the columns of the joined tables.
+    """
+    key = public_column(lookup.table.name, lookup.on[0][1])
+    return Predicate(Not(IsNull(Column(key)))).bind(schema)

@@ -1,0 +1,154 @@
+"""Transactions on a PostgreSQL server, and what its errors may say.
+
+A server's own words quote cells, names and addresses: errors are told by its codes alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import pyarrow as pa
+
+from onesided.engine.base import Coins
+from onesided.errors import ReleaseFailed, SourceError
+
+OLDEST_SERVER = 140_000
+_KEY_SETTING = "onesided.coin_key"
+COIN_KEY = f"(SELECT current_setting('{_KEY_SETTING}'))"
+_READING = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
+_WRITING = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ WRITE"
+# Whoever asks for the budget and goes away must not hold up the server's housekeeping.
+_SETTINGS = """SELECT set_config('TimeZone', 'UTC', true),
+    set_config('idle_in_transaction_session_timeout', '5min', true),
+    set_config('statement_timeout', $1, true)"""
+_AFTER_THE_CHARGE = {
+    "08": "The connection to PostgreSQL was lost",
+    "57": "PostgreSQL ended the statement",
+    "53": "PostgreSQL ran out of disk or memory",
+    "42": "The table in PostgreSQL changed, or the right to use it was withdrawn",
+    "3F": "The table in PostgreSQL changed, or the right to use it was withdrawn",
+    "3D": "The connection to PostgreSQL was lost",
+    "28": "PostgreSQL no longer lets this user in",
+    "0A": "The table in PostgreSQL changed, or the right to use it was withdrawn",
+}
+
+
+class Transaction:
+    """Statements on one connection until `end`, which undoes, or `commit`."""
+
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+
+    @classmethod
+    def reading(cls, connection: Any, timeout: str) -> Transaction:
+        """A read-only one; `timeout` is in milliseconds, 0 for none."""
+        transaction = cls(connection)
+        transaction.execute(_READING)
+        transaction.rows(_SETTINGS, (timeout,))
+        return transaction
+
+    @classmethod
+    def writing(cls, connection: Any, timeout: str, snapshot: str) -> Transaction:
+        """One that may write, on a snapshot that another one exported."""
+        transaction = cls(connection)
+        transaction.execute(_WRITING)
+        transaction.execute(f"SET TRANSACTION SNAPSHOT '{snapshot}'")
+        transaction.rows(_SETTINGS, (timeout,))
+        return transaction
+
+    def snapshot(self) -> str:
+        """The name under which another transaction can read the same state."""
+        return str(self.rows("SELECT pg_export_snapshot()")[0][0])
+
+    def execute(self, statement: str) -> None:
+        with self._connection.cursor() as cursor:
+            cursor.execute(statement)
+
+    def rows(self, statement: str, parameters: Sequence[str] = ()) -> list[tuple[Any, ...]]:
+        with self._connection.cursor() as cursor:
+            cursor.execute(statement, parameters or None)
+            return list(cursor.fetchall())
+
+    def bind(self, coins: Coins) -> None:
+        """Set the coin key for the time of this transaction."""
+        self.rows(f"SELECT set_config('{_KEY_SETTING}', $1, true)", (coins.key,))
+
+    def table(self, statement: str) -> pa.Table:
+        with self._connection.cursor() as cursor:
+            cursor.execute(statement)
+            return cursor.fetch_arrow_table()
+
+    def batches(self, statement: str) -> Iterator[pa.RecordBatch]:
+        with self._connection.cursor() as cursor:
+            cursor.execute(statement)
+            yield from cursor.fetch_record_batch()
+
+    def commit(self) -> None:
+        self._connection.commit()
+
+    def end(self) -> None:
+        self._connection.rollback()
+
+
+def connect(url: str) -> Any:
+    import adbc_driver_postgresql.dbapi
+
+    return adbc_driver_postgresql.dbapi.connect(url)
+
+
+def driver_errors() -> tuple[type[BaseException], ...]:
+    import adbc_driver_manager
+
+    # Reading a stream of batches raises Arrow's own errors, of which OSError is one.
+    return (adbc_driver_manager.Error, pa.ArrowException, OSError)
+
+
+@contextmanager
+def opening() -> Iterator[None]:
+    """What goes wrong while a data set is opened; the server's words may quote cells and names."""
+    try:
+        import adbc_driver_postgresql  # noqa: F401
+    except ImportError:
+        raise SourceError(
+            "PostgreSQL needs the extra postgres: pip install 'onesided[postgres]'."
+        ) from None
+    try:
+        yield
+    except driver_errors() as error:
+        state = str(getattr(error, "sqlstate", None) or "")
+        if state == "42501":
+            raise SourceError(
+                "This user may not read the table in PostgreSQL; grant SELECT on it."
+            ) from None
+        if state == "57014":
+            raise SourceError(
+                "The statement timeout is too short for looking at the table; allow more seconds."
+            ) from None
+        raise SourceError(
+            "PostgreSQL cannot be reached or used; check the address, the user and the table."
+        ) from None
+
+
+@contextmanager
+def releasing() -> Iterator[None]:
+    """What goes wrong after the charge, told by the server's code alone."""
+    try:
+        yield
+    except driver_errors() as error:
+        state = str(getattr(error, "sqlstate", None) or "08000")
+        reason = _AFTER_THE_CHARGE.get(state[:2], "PostgreSQL failed")
+        raise ReleaseFailed(
+            f"{reason} after the charge, which stands; repeat the request, which is paid once."
+        ) from None
+
+
+def check_server(transaction: Transaction) -> None:
+    version, encoding = transaction.rows(
+        "SELECT current_setting('server_version_num')::int, current_setting('server_encoding')"
+    )[0]
+    if int(version) < OLDEST_SERVER:
+        raise SourceError("PostgreSQL must be of version 14 or newer; upgrade the server.")
+    if encoding != "UTF8":
+        raise SourceError("The database must have the encoding UTF8; copy the table into one.")

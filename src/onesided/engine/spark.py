@@ -1,0 +1,289 @@
+"""Spark, for data that one machine is too small for: the executors read, count and write.
+
+Only aggregated counts come to the driver, and a sample only where it is asked for in batches. The
+coin key is read by a scalar subquery from a table of one row, so that neither a statement nor its
+plan holds it.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import secrets
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet
+
+from onesided.data.files import read_batches
+from onesided.data.private import PrivateDirectory
+from onesided.data.units import Unit
+from onesided.engine.base import Coins, CountQuery, GroupCounts, Inspection, SampleQuery
+from onesided.engine.flavours import SparkFlavour
+from onesided.engine.spark_session import SessionLike, engine_errors, settings, started, unwarned
+from onesided.engine.spark_source import BLOCK, NAME, ORDER, SparkSource, find_source, is_local
+from onesided.engine.sql import Relation, Statements
+from onesided.errors import OutputError, ReleaseFailed, RequestError, SourceError
+from onesided.language import BoundPredicate, Schema, Type
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+UNITS_A_PARTITION = 20_000
+# What the adaptive planner decides follows the sizes of all rows, also of those that stay behind;
+# the bounds of the files that are written must follow the released rows alone.
+_FIXED_PLAN = {
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.autoBroadcastJoinThreshold": "-1",
+}
+_PARTITIONS = "spark.sql.shuffle.partitions"
+_FLAVOUR = SparkFlavour()
+
+
+class SparkEngine:
+    """Parquet files, a table or a DataFrame of Spark, and its units.
+
+    - `connection`: a SparkSession (classic or Connect), a master such as `local[2]` or
+      `spark://…`, or the address of a Spark Connect server, `sc://…`.
+    - `source`: a path, folder or glob of Parquet files, which may be an address such as `s3a://…`,
+      or a DataFrame; `table` instead is a table of the session's catalogue.
+    - `unit`: where rows are units they are named by file and position, which only files have.
+    """
+
+    def __init__(
+        self, source: Any, unit: Unit, connection: SessionLike, *, table: str | None = None
+    ) -> None:
+        with _opening():
+            self._session = started(connection)
+        self._spark = self._session.spark
+        self._views: list[str] = []
+        self._units: int | None = None
+        try:
+            with _opening():
+                self._source: SparkSource = find_source(self._spark, source, table, unit)
+                self._view = self._named(self._source.frame)
+            self._unit = Unit(tuple(map(self.schema.resolve, unit.columns)))
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def schema(self) -> Schema:
+        return self._source.schema
+
+    @property
+    def unit(self) -> Unit:
+        return self._unit
+
+    @property
+    def in_memory(self) -> bool:
+        return False
+
+    def inspect(self) -> Inspection:
+        with _opening():
+            row = self._spark.sql(self._statements().inspection()).collect()[0]
+        self._units = int(row[0])
+        return Inspection(units=int(row[0]), rows_without_key=int(row[1]))
+
+    def fingerprint(self) -> str:
+        with _opening():
+            state = self._source.state()
+        if state is None:
+            raise SourceError(
+                "A table of Spark does not tell when its data change; "
+                "name their state with a version."
+            )
+        return state
+
+    def output_schema(self, columns: tuple[str, ...]) -> pa.Schema:
+        """As for every engine; columns of types that engines do not share are refused."""
+        for column in columns:
+            if self.schema[column].type is Type.OTHER:
+                raise RequestError(
+                    f"The column {column} has a type that not all engines know; "
+                    "leave it out of the columns."
+                )
+        return pa.schema([self._source.arrow.field(column) for column in columns])
+
+    def sample(self, query: SampleQuery) -> Iterator[pa.RecordBatch]:
+        """The rows in the order of every engine.
+
+        A local Spark writes them to a private directory, from where they are read in batches. A
+        cluster has no such place: there they come through the driver's memory, and a sample that
+        is too large for it is better asked for with `place`.
+        """
+        schema = self.output_schema(query.columns)
+        if not self._session.is_local:
+            with _releasing(), self._prepared(query) as frame, unwarned():
+                rows = frame.toArrow()
+            yield from (_cast(batch, schema) for batch in rows.to_batches())
+            return
+        directory = PrivateDirectory()
+        try:
+            folder = directory.path / "rows"
+            self.place(query, str(folder))
+            with _releasing():
+                for file in sorted(folder.iterdir()):
+                    yield from (_cast(batch, schema) for batch in read_batches(file))
+        finally:
+            directory.remove()
+
+    def count(self, query: CountQuery) -> GroupCounts:
+        with _releasing(), self._coin_key(query.coins) as key, unwarned():
+            table = self._spark.sql(self._statements(key).count(query)).toArrow()
+        return GroupCounts.of(table, query.by)
+
+    def check_place(self, place: str) -> None:
+        """Refuse a folder that exists already, or that nothing can be written next to."""
+        if is_local(place) and not os.access(_path(place).parent, os.W_OK | os.X_OK):
+            raise OutputError(f"Nothing can be written to {place}; name a writable folder.")
+        if os.path.lexists(_path(place)) if is_local(place) else self._exists(place):
+            raise OutputError(f"{place} exists already; name another folder.")
+
+    def place(self, query: SampleQuery, place: str) -> int:
+        """The sample as a folder of Parquet files, written by the executors; its rows.
+
+        The files are sorted by name. In a local file system the folder appears whole; elsewhere it
+        is whole once Spark's own mark, the file _SUCCESS, is there.
+        """
+        with _releasing(), self._prepared(query) as frame:
+            if not is_local(place):
+                frame.write.mode("errorifexists").parquet(place)
+                return self._spark.read.parquet(place).count()
+            target = _path(place)
+            with tempfile.TemporaryDirectory(dir=target.parent, prefix=".onesided-") as workspace:
+                written = Path(workspace) / "rows"
+                frame.write.parquet(written.as_uri())
+                for crumb in (*written.glob(".*.crc"), *written.glob("_*")):
+                    crumb.unlink()
+                rows = sum(pa.parquet.read_metadata(file).num_rows for file in written.iterdir())
+                os.rename(written, target)
+        return int(rows)
+
+    def evaluate_policy(self, function: Callable[[Mapping[str, Any]], bool]) -> BoundPredicate:
+        raise RequestError("A policy in Python needs a table in memory; write it as SQL.")
+
+    def close(self) -> None:
+        """Forget the views, and stop the session where this engine started it."""
+        with suppress(*engine_errors()):
+            for view in self._views:
+                self._spark.catalog.dropTempView(view)
+        self._views.clear()
+        self._session.close()
+
+    def _statements(self, coin_key: str = "") -> Statements:
+        relation = Relation(
+            source=self._view,
+            schema=self.schema,
+            unit=self._unit,
+            coin_key=coin_key,
+            row_text=NAME,
+        )
+        return Statements(relation, _FLAVOUR)
+
+    @contextmanager
+    def _prepared(self, query: SampleQuery) -> Iterator[DataFrame]:
+        """The chosen rows, sorted, and cut into partitions by nothing but themselves."""
+        fixed = {**_FIXED_PLAN, _PARTITIONS: str(self._partitions())}
+        with self._coin_key(query.coins) as key, settings(self._spark, fixed):
+            statements = self._statements(key)
+            if not self._unit.is_row:
+                yield self._spark.sql(statements.sample(query) + statements.order(query.columns))
+                return
+            # Rows keep their places in the source: a block of places is a file.
+            hidden = SampleQuery(
+                query.policy, query.coins, (*query.columns, ORDER, BLOCK), query.where
+            )
+            rows = self._spark.sql(statements.sample(hidden))
+            placed = rows.repartitionById(self._source.blocks, rows[BLOCK])
+            yield placed.sortWithinPartitions(ORDER).drop(ORDER, BLOCK)
+
+    def _partitions(self) -> int:
+        """As many as the session has set, fewer where the public number of units is small."""
+        usual = int(str(self._spark.conf.get(_PARTITIONS)))
+        if self._units is None:
+            return usual
+        return min(usual, 1 + self._units // UNITS_A_PARTITION)
+
+    @contextmanager
+    def _coin_key(self, coins: Coins | None) -> Iterator[str]:
+        """The expression that reads the coin key, while its table of one row exists."""
+        if coins is None:
+            yield ""
+            return
+        view = self._named(self._spark.createDataFrame([(coins.key,)], "key string"))
+        try:
+            yield f"(SELECT key FROM {view})"
+        finally:
+            with suppress(*engine_errors()):
+                self._spark.catalog.dropTempView(view)
+            self._views.remove(view)
+
+    def _named(self, frame: DataFrame) -> str:
+        view = f"osd_{secrets.token_hex(8)}"
+        frame.createOrReplaceTempView(view)
+        self._views.append(view)
+        return view
+
+    def _exists(self, place: str) -> bool:
+        from pyspark.errors import AnalysisException
+
+        with _opening():
+            try:
+                self._spark.read.format("binaryFile").load(place)
+            except AnalysisException as error:
+                if error.getCondition() == "PATH_NOT_FOUND":
+                    return False
+                raise
+        return True
+
+
+def _cast(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    columns = [column.cast(field.type) for column, field in zip(batch.columns, schema, strict=True)]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _path(place: str) -> Path:
+    return Path(place.removeprefix("file://")).absolute()
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """PySpark writes every error to its own log, with the values that caused it."""
+    logger = logging.getLogger("SQLQueryContextLogger")
+    before = logger.disabled
+    logger.disabled = True
+    try:
+        yield
+    finally:
+        logger.disabled = before
+
+
+@contextmanager
+def _opening() -> Iterator[None]:
+    """What goes wrong while a data set is opened; Spark's own words may quote cells."""
+    try:
+        with _quietly():
+            yield
+    except engine_errors():
+        raise SourceError(
+            "Spark cannot be reached or cannot read the data; check the connection, the path or "
+            "table, and that all files are whole and of one schema."
+        ) from None
+
+
+@contextmanager
+def _releasing() -> Iterator[None]:
+    """What goes wrong after the charge: the sentence is the same whatever the reason."""
+    try:
+        with _quietly():
+            yield
+    except engine_errors():
+        raise ReleaseFailed(
+            "Spark failed after the charge, which stands; check the cluster, its disks and the "
+            "source, and repeat the request, which is paid once."
+        ) from None

@@ -1,0 +1,111 @@
+"""The Spark session that statements run in: a given one, or one that is started and stopped."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from onesided.errors import SourceError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SessionLike = Any
+_CONNECT = "sc://"
+# The pages and progress bars of a running job tell how much is left, which is nobody's business.
+_OWN_SETTINGS = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.session.timeZone": "UTC",
+}
+
+
+@dataclass(frozen=True)
+class Session:
+    """A session, and whether it ends with its engine."""
+
+    spark: SparkSession
+    owned: bool
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the executors share this machine's file system."""
+        context = getattr(self.spark, "_sc", None)
+        return context is not None and str(context.master).startswith("local")
+
+    def close(self) -> None:
+        if self.owned:
+            with suppress(*engine_errors()):
+                self.spark.stop()
+
+
+def started(connection: SessionLike) -> Session:
+    """The given session, or one on the master or server that a text names."""
+    try:
+        import pyspark.sql
+    except ImportError:
+        raise SourceError(
+            "Spark needs the extra spark and Java 17: pip install 'onesided[spark]'."
+        ) from None
+    if not isinstance(connection, str):
+        if not hasattr(connection, "createDataFrame") or not hasattr(connection, "sql"):
+            raise SourceError(
+                "The connection must be a SparkSession, a master such as local[2] or spark://…, "
+                "or an address such as sc://… or postgresql://…."
+            )
+        return Session(connection, owned=False)
+    builder = pyspark.sql.SparkSession.builder.appName("onesided")
+    if connection.startswith(_CONNECT):
+        return Session(builder.remote(connection).getOrCreate(), owned=True)
+    running = pyspark.sql.SparkSession.getActiveSession()
+    if running is not None:
+        raise SourceError(
+            "A Spark session runs in this process already; pass it as the connection."
+        )
+    for name, value in _OWN_SETTINGS.items():
+        builder = builder.config(name, value)
+    with unwarned():
+        spark = builder.master(connection).getOrCreate()
+    spark.sparkContext.setLogLevel("OFF")
+    return Session(spark, owned=True)
+
+
+@contextmanager
+def unwarned() -> Iterator[None]:
+    """Without PySpark's opinions on the versions of its neighbours."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        yield
+
+
+def engine_errors() -> tuple[type[BaseException], ...]:
+    """Everything that Spark, its gateway and Arrow raise on their own account."""
+    general = (pa.ArrowException, OSError, EOFError)
+    try:
+        from py4j.protocol import Py4JError
+        from pyspark.errors import PySparkException
+    except ImportError:
+        return general
+    return (PySparkException, Py4JError, *general)
+
+
+@contextmanager
+def settings(spark: SparkSession, wanted: Mapping[str, str]) -> Iterator[None]:
+    """Settings of the session for the time of one statement."""
+    before = {name: spark.conf.get(name, None) for name in wanted}
+    for name in wanted:
+        spark.conf.set(name, wanted[name])
+    try:
+        yield
+    finally:
+        with suppress(*engine_errors()):
+            for name, value in before.items():
+                if value is None:
+                    spark.conf.unset(name)
+                else:
+                    spark.conf.set(name, value)

@@ -1,0 +1,240 @@
+"""What Spark reads: files that name their rows, a table, or a DataFrame, in our types."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+import pyarrow as pa
+
+from onesided.data.units import Unit
+from onesided.engine.flavours import SparkFlavour
+from onesided.engine.sources import Files, Format, file_tag
+from onesided.engine.sql import RESERVED_PREFIX
+from onesided.errors import SourceError
+from onesided.language import Field, Schema, Type
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+NAME = "osd_name"
+ORDER = "osd_order"
+BLOCK = "osd_block"
+#: So many rows of a source file make a file of a sample, less what is left out.
+BLOCK_ROWS = 2**20
+_FILE_SHIFT = 2**44
+_FILE, _PLACE = "osd_file", "osd_place"
+_FLAVOUR = SparkFlavour()
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
+_WILDCARD = re.compile(r"[*?\[{]")
+_TYPES = {
+    "tinyint": (Type.INTEGER, pa.int8()),
+    "smallint": (Type.INTEGER, pa.int16()),
+    "int": (Type.INTEGER, pa.int32()),
+    "bigint": (Type.INTEGER, pa.int64()),
+    "float": (Type.FLOAT, pa.float32()),
+    "double": (Type.FLOAT, pa.float64()),
+    "string": (Type.TEXT, pa.string()),
+    "boolean": (Type.BOOLEAN, pa.bool_()),
+    "date": (Type.DATE, pa.date32()),
+    "timestamp": (Type.TIMESTAMP, pa.timestamp("us")),
+    "timestamp_ntz": (Type.TIMESTAMP, pa.timestamp("us")),
+}
+_DECIMAL = re.compile(r"decimal\((\d+),(-?\d+)\)")
+_TEXT = re.compile(r"string\b.*|char\(\d+\)|varchar\(\d+\)")
+_EPOCH = "TIMESTAMP_NTZ '1970-01-01 00:00:00'"
+
+
+@dataclass(frozen=True)
+class SparkSource:
+    """A DataFrame in our types, and what is known about it.
+
+    - `frame`: the columns, and where rows are units their name, order and block.
+    - `arrow`: the columns as they leave.
+    - `blocks`: how many blocks there are where rows are units.
+    - `files`, `listing`: the files it reads, here or elsewhere; None for tables.
+    """
+
+    frame: DataFrame
+    schema: Schema
+    arrow: pa.Schema
+    blocks: int = 0
+    files: Files | None = None
+    listing: _Listing | None = None
+
+    def state(self) -> str | None:
+        """Names the state of the files, in the same words as on other engines where they are here.
+
+        None where nothing tells it.
+        """
+        if self.files is not None:
+            return self.files.fingerprint()
+        return None if self.listing is None else self.listing.state()
+
+
+@dataclass(frozen=True)
+class _Listing:
+    """Files in some other file system, below `base`."""
+
+    frame: DataFrame
+    base: str
+
+    def tags(self) -> dict[str, str]:
+        """The tag of each file by its address."""
+        found = sorted(_address(each) for each in self.frame.inputFiles())
+        return {each: file_tag(each.removeprefix(self.base).lstrip("/")) for each in found}
+
+    def state(self) -> str:
+        """Relative names, sizes and times of the files."""
+        facts = self.frame.selectExpr(
+            "_metadata.file_path", "_metadata.file_size", "_metadata.file_modification_time"
+        )
+        rows = sorted(
+            (str(row[0]).removeprefix(self.base), int(row[1]), str(row[2]))
+            for row in facts.distinct().collect()
+        )
+        return hashlib.sha256(repr(rows).encode()).hexdigest()
+
+
+def find_source(spark: SparkSession, source: Any, table: str | None, unit: Unit) -> SparkSource:
+    """The source as Spark reads it; rows are units only in files, which give them names."""
+    if table is None and isinstance(source, str | Path):
+        return _from_files(spark, str(source), unit)
+    if unit.is_row:
+        raise SourceError(
+            "Rows of a table or DataFrame of Spark have no lasting names; name the key of the "
+            "units, or open the Parquet files."
+        )
+    if table is not None:
+        return _typed(spark.table(table))
+    if hasattr(source, "createOrReplaceTempView"):
+        return _typed(source)
+    raise SourceError("Spark reads a path of Parquet files, a table or a DataFrame of its own.")
+
+
+def is_local(path: str) -> bool:
+    """Whether a path lies in the file system of this machine."""
+    return not _SCHEME.match(path) or path.startswith("file:/")
+
+
+def _from_files(spark: SparkSession, text: str, unit: Unit) -> SparkSource:
+    if is_local(text):
+        files = Files.find(re.sub(r"^file:/+", "/", text))
+        if files.format is not Format.PARQUET:
+            raise SourceError("Spark reads Parquet files here; convert the CSV files first.")
+        frame = spark.read.parquet(*(_escaped(path) for path in files.paths))
+        addresses = {_local_path(each): _address(each) for each in frame.inputFiles()}
+        tags = {addresses[path]: tag for path, tag in files.tags().items()}
+        listing = None
+    else:
+        files = None
+        reader = spark.read.option("recursiveFileLookup", "true")
+        frame = reader.parquet(text)
+        listing = _Listing(frame, _address(_WILDCARD.split(text, maxsplit=1)[0]))
+        tags = listing.tags()
+    if len(set(tags.values())) != len(tags):
+        raise SourceError("Two of the files cannot be told apart by name; rename one of them.")
+    if not unit.is_row:
+        return _typed(frame, files=files, listing=listing)
+    named, blocks = _with_names(spark, frame, tags)
+    return _typed(named, blocks=blocks, files=files, listing=listing)
+
+
+def _with_names(
+    spark: SparkSession, frame: DataFrame, tags: dict[str, str]
+) -> tuple[DataFrame, int]:
+    """Each row with its name, its order and its block, and the number of blocks."""
+    from pyspark.sql.functions import broadcast, col, count, expr
+
+    located = frame.select(
+        "*", col("_metadata.file_path").alias(_FILE), col("_metadata.row_index").alias(_PLACE)
+    )
+    rows = located.groupBy(_FILE).agg(count("*")).collect()
+    sizes = {str(row[0]): int(row[1]) for row in rows}
+    facts = []
+    blocks = 0
+    for position, (address, tag) in enumerate(tags.items(), start=1):
+        facts.append((address, f"{tag}:", position * _FILE_SHIFT, blocks))
+        blocks += -(-sizes.get(address, 0) // BLOCK_ROWS)
+    if set(sizes) - set(tags):
+        raise SourceError("The files cannot be told apart by name; rename them in plain letters.")
+    known = spark.createDataFrame(
+        facts, f"{_FILE} string, osd_tag string, osd_shift bigint, osd_first int"
+    )
+    joined = located.join(broadcast(known), _FILE)
+    named = joined.select(
+        *(frame[_FLAVOUR.name(name)] for name in frame.columns),
+        expr(f"osd_tag || CAST({_PLACE} AS STRING)").alias(NAME),
+        expr(f"osd_shift + {_PLACE}").alias(ORDER),
+        expr(f"CAST(osd_first + {_PLACE} DIV {BLOCK_ROWS} AS INT)").alias(BLOCK),
+    )
+    return named, max(1, blocks)
+
+
+def _typed(
+    frame: DataFrame,
+    *,
+    blocks: int = 0,
+    files: Files | None = None,
+    listing: _Listing | None = None,
+) -> SparkSource:
+    """The columns in the form that our types promise: texts by code point, times UTC."""
+    hidden = [name for name in (NAME, ORDER, BLOCK) if blocks and name in frame.columns]
+    kinds = {name: kind for name, kind in frame.dtypes if name not in hidden}
+    lowered = [name.lower() for name in kinds]
+    if len(set(lowered)) != len(lowered):
+        raise SourceError("Two columns differ only in capitals, which Spark confuses; rename one.")
+    if any(name.startswith(RESERVED_PREFIX) for name in lowered):
+        raise SourceError(
+            f"A column name starts with {RESERVED_PREFIX}, which is reserved; rename it."
+        )
+    fields = {name: _field(kind) for name, kind in kinds.items()}
+    arrow = pa.schema([(name, _arrow(kind)) for name, kind in kinds.items()])
+    shown = frame.selectExpr(*(_normalised(name, kind) for name, kind in kinds.items()), *hidden)
+    return SparkSource(shown, Schema.of(fields), arrow, blocks, files, listing)
+
+
+def _field(kind: str) -> Field:
+    decimal = _DECIMAL.fullmatch(kind)
+    if decimal is not None:
+        return Field.decimal(int(decimal[1]), int(decimal[2]))
+    if _TEXT.fullmatch(kind):
+        return Field(Type.TEXT)
+    return Field(_TYPES[kind][0] if kind in _TYPES else Type.OTHER)
+
+
+def _arrow(kind: str) -> pa.DataType:
+    decimal = _DECIMAL.fullmatch(kind)
+    if decimal is not None:
+        return pa.decimal128(int(decimal[1]), int(decimal[2]))
+    if _TEXT.fullmatch(kind):
+        return pa.string()
+    return _TYPES[kind][1] if kind in _TYPES else pa.null()
+
+
+def _normalised(name: str, kind: str) -> str:
+    column = _FLAVOUR.name(name)
+    if kind == "timestamp":
+        return f"timestampadd(MICROSECOND, unix_micros({column}), {_EPOCH}) AS {column}"
+    if kind != "string" and _TEXT.fullmatch(kind):
+        return f"CAST({column} AS STRING) COLLATE UTF8_BINARY AS {column}"
+    return column
+
+
+def _escaped(path: Path) -> str:
+    """A path that Spark takes literally: it would expand the wildcards in it."""
+    return "file://" + re.sub(r"([\\*?\[\]{}])", r"\\\1", os.fspath(path))
+
+
+def _local_path(uri: str) -> Path:
+    return Path(unquote(_address(uri).removeprefix("file:")))
+
+
+def _address(uri: str) -> str:
+    """An address as the rows name it: with one slash where there is no host."""
+    return re.sub(r"^([A-Za-z][A-Za-z0-9+.-]*):/{3}", r"\1:/", uri)

@@ -1,0 +1,34 @@
+"""The grid that four figures share: every benchmark histogram under every opt-in policy."""
+
+from __future__ import annotations
+
+from onesided.datasets.dpbench import ONE_DIMENSIONAL, Source
+from onesided.experiments.measures.histograms import POLICIES
+from onesided.experiments.setting import SHARES, Setting
+from onesided.experiments.trial import Measure, Scalar, Trial
+
+POLICY_NAMES = tuple(policy.name for policy in POLICIES)
+MOSTLY_OPEN = tuple(share for share in SHARES if share >= 0.25)
+"""The shares that the paper's later figures are limited to."""
+
+
+def benchmark_trials(setting: Setting) -> list[Trial]:
+    """Methods under a policy for each pair (x, x_ns), ordinary DP once for each x."""
+    common: dict[str, Scalar] = {
+        "runs": setting.size.runs,
+        "seed": setting.seed,
+        "source": setting.histograms,
+    }
+    names = [shape.name for shape in ONE_DIMENSIONAL]
+    return [
+        Trial.of(Measure.HISTOGRAM, dataset=name, policy=policy, share=share, **common)
+        for name in names
+        for policy in POLICY_NAMES
+        for share in SHARES
+    ] + [Trial.of(Measure.HISTOGRAM_DP, dataset=name, **common) for name in names]
+
+
+def benchmark_title(setting: Setting) -> str:
+    """What to call the data in a report."""
+    real = setting.histograms == Source.DPBENCH.value
+    return "DPBench-1D" if real else "made histograms (stand-in for DPBench-1D)"

@@ -1,0 +1,171 @@
+"""FROM and JOIN: which tables a statement reads, and which column a name in it means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from onesided.errors import RequestError
+from onesided.language.parser import only, unwrapped
+from onesided.language.predicate import Key
+from onesided.language.query import Catalogue, Join, Source, public_column
+from onesided.language.refusals import shown
+from onesided.language.tree import Column
+from onesided.language.types import Schema
+
+
+@dataclass(frozen=True)
+class Names:
+    """The tables of one statement under the names that it gives them, in lower case.
+
+    A column that a public table is joined by has the same value on both sides and means the data's.
+    """
+
+    data: str
+    schema: Schema
+    public: Mapping[str, tuple[Join, Schema]]
+
+    @property
+    def joins(self) -> tuple[Join, ...]:
+        """The public tables, in the order of the statement."""
+        return tuple(join for join, _ in self.public.values())
+
+    def column(self, node: exp.Expression) -> Column:
+        """The column that a name stands for."""
+        only(node, "this", "table")
+        if type(node.this) is not exp.Identifier or not node.name:
+            raise RequestError(f"{shown(node)} is not allowed there: name a column.")
+        only(node.this, "this", "quoted")
+        table = node.args.get("table")
+        if table is None:
+            return self._anywhere(node.name)
+        if table.name.lower() == self.data:
+            return Column(self.schema.resolve(node.name))
+        if table.name.lower() not in self.public:
+            raise RequestError(f"There is no table {table.name} in this statement.")
+        join, schema = self.public[table.name.lower()]
+        return _of_public(join, schema.resolve(node.name))
+
+    def is_free(self, alias: str, source: Source) -> bool:
+        """Whether `alias` is no column's name, or that of the very column it stands for."""
+        found = {column for table in self._tables() if (column := _found(table, alias))}
+        return not found or (isinstance(source, Key) and found == {source.expression})
+
+    def _anywhere(self, name: str) -> Column:
+        found = {column for table in self._tables() if (column := _found(table, name))}
+        if len(found) > 1:
+            raise RequestError(f"The column {name} is in several tables; write table.{name}.")
+        return found.pop() if found else Column(self.schema.resolve(name))
+
+    def _tables(self) -> list[tuple[Join | None, Schema]]:
+        return [(None, self.schema), *self.public.values()]
+
+
+def read_names(statement: exp.Select, catalogue: Catalogue) -> Names:
+    """FROM and JOIN, checked: the data set, and public tables joined by columns of it."""
+    source = statement.args.get("from_")
+    if source is None:
+        raise RequestError(f"Name the table: FROM {catalogue.names[0]}.")
+    name, alias = _table(source.this)
+    known = [each.lower() for each in catalogue.names]
+    if name.lower() not in known:
+        raise RequestError(f"The table is called {catalogue.names[0]} here, not {name}.")
+    names = Names(alias.lower(), catalogue.schema, {})
+    for node in statement.args.get("joins") or ():
+        names = _with_join(names, node, catalogue)
+    return names
+
+
+def _with_join(names: Names, node: exp.Join, catalogue: Catalogue) -> Names:
+    words = (node.args.get(part) for part in ("method", "side", "kind"))
+    kind = " ".join(str(word) for word in words if word)
+    if kind.upper() not in ("", "INNER"):
+        raise RequestError(
+            f"{kind.upper()} JOIN is not allowed: public tables are joined by JOIN … USING or ON."
+        )
+    only(node, "this", "kind", "using", "on")
+    name, alias = _table(node.this)
+    declared = {each.lower(): each for each in catalogue.public}
+    if name.lower() not in declared:
+        raise RequestError(f"{name} is not declared as a public table; only those can be joined.")
+    table = declared[name.lower()]
+    if alias.lower() in (names.data, *names.public) or table in (j.table for j in names.joins):
+        raise RequestError(f"The table {alias} is named twice; each can be joined once.")
+    schema = catalogue.public[table]
+    pairs = _using(node, names, schema) or _on(node, names, alias.lower(), schema)
+    if not pairs:
+        raise RequestError(f"Say by which columns {name} is joined: USING (…) or ON ….")
+    join = Join(table, tuple(pairs))
+    return Names(names.data, names.schema, {**names.public, alias.lower(): (join, schema)})
+
+
+def _using(node: exp.Join, names: Names, schema: Schema) -> list[tuple[str, str]]:
+    listed = [each.name for each in node.args.get("using") or ()]
+    return [(names.schema.resolve(name), schema.resolve(name)) for name in listed]
+
+
+def _on(node: exp.Join, names: Names, alias: str, schema: Schema) -> list[tuple[str, str]]:
+    """The pairs of `a.x = b.y AND …`, one side of each from the data, the other from `alias`."""
+    pairs: list[tuple[str, str]] = []
+    pending = [node.args["on"]] if node.args.get("on") is not None else []
+    while pending:
+        part = unwrapped(pending.pop())
+        if type(part) is exp.And:
+            pending += [part.args["expression"], part.this]
+            continue
+        if type(part) is not exp.EQ:
+            raise RequestError(f"{shown(part)} is not allowed in ON: compare columns by = and AND.")
+        pairs.append(_pair(part, names, alias, schema))
+    return pairs
+
+
+def _pair(node: exp.EQ, names: Names, alias: str, schema: Schema) -> tuple[str, str]:
+    sides: dict[bool, str] = {}
+    for side in (unwrapped(node.this), unwrapped(node.args["expression"])):
+        if type(side) is not exp.Column:
+            raise RequestError(f"{shown(side)} is not allowed in ON: compare columns by = and AND.")
+        table = side.args.get("table")
+        if table is None:
+            raise RequestError(f"Write {side.name} in ON with its table, as table.{side.name}.")
+        public = table.name.lower() == alias
+        if not public and table.name.lower() != names.data:
+            raise RequestError("A public table is joined by columns of the data, not of another.")
+        sides[public] = (schema if public else names.schema).resolve(side.name)
+    if len(sides) != 2:
+        raise RequestError(f"{shown(node)} must compare the data with the public table.")
+    return sides[False], sides[True]
+
+
+def _table(node: object) -> tuple[str, str]:
+    """The name of a table and what the statement calls it."""
+    if isinstance(node, exp.Subquery | exp.Select):
+        raise RequestError("A subquery is not allowed: FROM names the data set itself.")
+    if type(node) is not exp.Table or type(node.this) is not exp.Identifier:
+        raise RequestError(f"{shown(node)} is not allowed in FROM: name the data set itself.")
+    for part, value in node.args.items():
+        if value and part not in ("this", "alias"):
+            raise RequestError(f"FROM {shown(node)} is not allowed: name the data set alone.")
+    alias = node.args.get("alias")
+    if alias is None:
+        return node.name, node.name
+    only(alias, "this")
+    return node.name, alias.name
+
+
+def _found(table: tuple[Join | None, Schema], name: str) -> Column | None:
+    """The column of that name in a table, up to case where that leaves one."""
+    join, schema = table
+    alike = [known for known in schema if known.lower() == name.lower()]
+    if name not in schema and len(alike) != 1:
+        return None
+    column = name if name in schema else alike[0]
+    return Column(column) if join is None else _of_public(join, column)
+
+
+def _of_public(join: Join, column: str) -> Column:
+    for own, other in join.on:
+        if other == column:
+            return Column(own)
+    return Column(public_column(join.table, column))

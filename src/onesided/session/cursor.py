@@ -1,0 +1,103 @@
+"""A cursor in the manner of Python's DB-API (PEP 249), for tools that speak SQL.
+
+Every `execute` is a release and costs ε; nothing can be written, so there is nothing to commit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeAlias
+
+from onesided.data.release import QueryRelease
+from onesided.errors import RequestError
+from onesided.language.tree import Value
+
+Row: TypeAlias = tuple[Any, ...]
+Asking: TypeAlias = Callable[[str, Sequence[Value]], QueryRelease]
+#: Name and type of a column; the other five places of PEP 249 are not known of a release.
+Description: TypeAlias = tuple[str, str, None, None, None, None, None]
+
+
+class Cursor:
+    """Asks SELECTs at one ε each and hands out their rows; made by `Dataset.cursor`."""
+
+    arraysize = 1
+
+    def __init__(self, ask: Asking) -> None:
+        self._ask: Asking | None = ask
+        self._release: QueryRelease | None = None
+        self._rows: Iterator[Row] = iter(())
+
+    @property
+    def description(self) -> tuple[Description, ...] | None:
+        """The columns of the last answer."""
+        if self._release is None:
+            return None
+        schema = self._release.table.schema
+        return tuple(
+            (field.name, str(field.type), None, None, None, None, None) for field in schema
+        )
+
+    @property
+    def rowcount(self) -> int:
+        """The number of rows of the last answer, -1 before the first."""
+        return -1 if self._release is None else len(self._release.table)
+
+    @property
+    def release(self) -> QueryRelease | None:
+        """The last answer with its receipt."""
+        return self._release
+
+    def execute(self, operation: str, parameters: Sequence[Value] = ()) -> Cursor:
+        """Ask a SELECT, in which `?` stands for each of `parameters`."""
+        if self._ask is None:
+            raise RequestError("The cursor is closed; make a new one.")
+        self._release, self._rows = None, iter(())
+        self._release = self._ask(operation, tuple(parameters))
+        table = self._release.table
+        columns = [column.to_pylist() for column in table.columns]
+        self._rows = iter(list(zip(*columns, strict=True)))
+        return self
+
+    def executemany(self, operation: str, seq_of_parameters: Sequence[Sequence[Value]]) -> None:
+        """Refused: every answer costs budget, so each is asked for by itself."""
+        raise RequestError("Every answer costs budget; execute one statement at a time.")
+
+    def fetchone(self) -> Row | None:
+        """The next row, None behind the last."""
+        self._check_asked()
+        return next(self._rows, None)
+
+    def fetchmany(self, size: int | None = None) -> list[Row]:
+        """The next `size` rows, or as many as are left."""
+        self._check_asked()
+        wanted = self.arraysize if size is None else size
+        return [row for _, row in zip(range(wanted), self._rows, strict=False)]
+
+    def fetchall(self) -> list[Row]:
+        """All rows that are left."""
+        self._check_asked()
+        return list(self._rows)
+
+    def setinputsizes(self, sizes: Sequence[Any]) -> None:
+        """Does nothing, as PEP 249 allows."""
+
+    def setoutputsize(self, size: int, column: int | None = None) -> None:
+        """Does nothing, as PEP 249 allows."""
+
+    def close(self) -> None:
+        """Forget the answer and the data set; the account is not touched."""
+        self._ask, self._release, self._rows = None, None, iter(())
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.fetchone, None)
+
+    def __enter__(self) -> Cursor:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _check_asked(self) -> None:
+        if self._release is None:
+            raise RequestError("Execute a statement first; there is no answer to fetch from.")

@@ -1,0 +1,178 @@
+"""Data sets by name: `onesided.toml` says once what would otherwise be said at every call.
+
+    [datasets.visits]
+    source = "visits/*.parquet"
+    unit = ["device", "day"]
+    policy = "room = 'clinic' OR NOT consent"
+    budget = 2
+    ledger = "visits.ledger"
+
+    [datasets.visits.domains]
+    room = ["cafe", "hall", "lab", "*"]
+
+Paths are relative to the file. Everything is checked before anything is opened.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from onesided.errors import InputError, SourceError
+from onesided.loss import positive
+from onesided.randomness import Randomness
+from onesided.session.dataset import Dataset
+from onesided.session.domains import read_domain
+from onesided.session.opening import open_dataset
+
+USUAL_FILE = "onesided.toml"
+
+
+@dataclass(frozen=True)
+class Description:
+    """One data set of a description file; `arguments` are those of `onesided.open`."""
+
+    name: str
+    file: Path
+    arguments: Mapping[str, Any]
+
+    def open(self, **changes: Any) -> Dataset:
+        """Open it, with some arguments changed."""
+        return open_dataset(**{**self.arguments, **changes})
+
+
+def load_dataset(
+    name: str, file: str | Path = USUAL_FILE, *, rng: Randomness | None = None
+) -> Dataset:
+    """Open the data set that `file` describes under `name`.
+
+    - `rng`: seeded randomness for tests and experiments; the receipt says so.
+    """
+    described = descriptions(file)
+    if name not in described:
+        raise SourceError(f"{file} describes no data set {name!r}; it has {_listed(described)}.")
+    return described[name].open(rng=rng)
+
+
+def descriptions(file: str | Path = USUAL_FILE) -> dict[str, Description]:
+    """All data sets that `file` describes, by name."""
+    path = Path(file)
+    content = _content(path)
+    unknown = [key for key in content if key != "datasets"]
+    tables = content.get("datasets")
+    if unknown or not isinstance(tables, dict) or not tables:
+        raise SourceError(f"{path} must hold tables [datasets.NAME] and nothing else.")
+    return {name: _described(path, name, table) for name, table in tables.items()}
+
+
+def _content(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise SourceError(f"There is no file {path}; name the file of descriptions.") from None
+    except (OSError, UnicodeDecodeError):
+        raise SourceError(f"{path} cannot be read as text.") from None
+    except tomllib.TOMLDecodeError as error:
+        raise SourceError(f"{path} is not TOML: {error}.") from None
+
+
+def _described(path: Path, name: str, table: Any) -> Description:
+    if not isinstance(table, dict):
+        raise SourceError(f"{path}: {name} must be a table [datasets.{name}].")
+    arguments: dict[str, Any] = {"name": name, "unit": None}
+    for key, value in table.items():
+        check = _KEYS.get(key)
+        if check is None:
+            known = ", ".join(_KEYS)
+            raise SourceError(f"{path}: {name} has an unknown key {key!r}; known are {known}.")
+        try:
+            arguments[key] = check(value, path.parent)
+        except _WrongType as error:
+            raise SourceError(f"{path}: {key} of {name} must be {error}.") from None
+    if "policy" not in arguments:
+        raise SourceError(f"{path}: {name} needs a policy; say which rows are sensitive.")
+    if ("source" in arguments) == ("table" in arguments):
+        raise SourceError(f"{path}: {name} needs either a source or a table with its connection.")
+    return Description(name, path, arguments)
+
+
+class _WrongType(Exception):
+    """What a value must be, in words."""
+
+
+def _text(value: Any, folder: Path) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise _WrongType("a text")
+    return value
+
+
+def _path(value: Any, folder: Path) -> str:
+    text = _text(value, folder)
+    return text if "://" in text else str(folder / text)
+
+
+def _names(value: Any, folder: Path) -> list[str]:
+    names = value.split(",") if isinstance(value, str) else value
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise _WrongType("a list of column names")
+    return [name.strip() for name in names]
+
+
+def _budget(value: Any, folder: Path) -> Any:
+    try:
+        return positive(value, "budget")
+    except InputError:
+        raise _WrongType("a number above 0") from None
+
+
+def _paths(value: Any, folder: Path) -> dict[str, str]:
+    if not isinstance(value, dict):
+        raise _WrongType("a table of paths by name")
+    return {name: _path(each, folder) for name, each in value.items()}
+
+
+def _seconds(value: Any, folder: Path) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
+        raise _WrongType("a number of seconds above 0")
+    return float(value)
+
+
+def _domains(value: Any, folder: Path) -> dict[str, list[Any]]:
+    if not isinstance(value, dict):
+        raise _WrongType("a table of lists")
+    return {key: _values(values, folder) for key, values in value.items()}
+
+
+def _values(values: Any, folder: Path) -> list[Any]:
+    if isinstance(values, list):
+        return values
+    file = folder / _text(values, folder)
+    if not file.is_file():
+        # A list of one value would be read from a misspelt name otherwise.
+        raise _WrongType("lists of values, or names of files with one value a line")
+    return read_domain(str(file))
+
+
+_KEYS: Mapping[str, Callable[[Any, Path], Any]] = {
+    "source": _path,
+    "table": _text,
+    "connection": _text,
+    "unit": _names,
+    "policy": _text,
+    "budget": _budget,
+    "ledger": _path,
+    "name": _text,
+    "version": _text,
+    "partition_by": _names,
+    "memory_limit": _text,
+    "statement_timeout": _seconds,
+    "domains": _domains,
+    "public": _paths,
+}
+
+
+def _listed(described: Mapping[str, Description]) -> str:
+    return ", ".join(described)

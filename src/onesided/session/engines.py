@@ -1,0 +1,44 @@
+"""Which engine a source needs; those of the extras are loaded only when they are asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from onesided.data.units import Unit
+from onesided.engine.base import Engine
+from onesided.engine.duckdb import DuckDBEngine
+from onesided.errors import RequestError
+
+_POSTGRES = ("postgresql://", "postgres://")
+
+
+def open_engine(
+    source: Any,
+    unit: Unit,
+    *,
+    table: str | None = None,
+    connection: Any = None,
+    memory_limit: str | None = None,
+    statement_timeout: float | None = None,
+) -> Engine:
+    """The engine for files and frames here, or for the database or Spark at `connection`."""
+    in_database = isinstance(connection, str) and connection.startswith(_POSTGRES)
+    if (source is None) == (table is None):
+        raise RequestError("Name either a source or a table, and one of them only.")
+    if memory_limit is not None and connection is not None:
+        raise RequestError("A memory limit is for files and frames here; a server has its own.")
+    if statement_timeout is not None and not in_database:
+        raise RequestError("A statement timeout is for tables in PostgreSQL; leave it out.")
+    if in_database:
+        if table is None:
+            raise RequestError("Name the table in PostgreSQL with table=….")
+        from onesided.engine.postgres import PostgresEngine
+
+        return PostgresEngine(connection, table, unit, statement_timeout=statement_timeout)
+    if connection is not None:
+        from onesided.engine.spark import SparkEngine
+
+        return SparkEngine(source, unit, connection, table=table)
+    if table is not None:
+        raise RequestError("A table needs a connection, such as postgresql://… or a SparkSession.")
+    return DuckDBEngine(source, unit, memory_limit=memory_limit)

@@ -1,0 +1,51 @@
+"""`onesided reproduce`: exit codes, stand-ins, and one sentence for what is wrong."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from onesided.cli import run
+
+
+def test_without_published_data_a_stand_in_is_used_and_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ONESIDED_DATA", "")
+    missing = tmp_path / "nowhere"
+    arguments = ["reproduce", "table2", "--quick", "--data", str(missing), "--out", str(tmp_path)]
+    assert run([*arguments, "--json"]) == 0
+    captured = capsys.readouterr()
+    (verdict,) = json.loads(captured.out)["verdicts"]
+    assert verdict["verdict"] == "cannot be tested"
+    assert "stand-in" in verdict["data"]
+    assert "is no folder" in captured.err
+    assert "stand in for" in (tmp_path / "report.html").read_text()
+
+
+def test_a_damaged_file_is_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ONESIDED_DATA", "")
+    histogram = tmp_path / "data" / "dpbench" / "1d" / "adult.npy"
+    histogram.parent.mkdir(parents=True)
+    histogram.write_bytes(b"no array")
+    out = tmp_path / "out"
+    assert run(["reproduce", "--quick", "--data", str(tmp_path / "data"), "--out", str(out)]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert "adult.npy is damaged" in error
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [(["table3"], "choose from table1"), (["table1", "--all"], "not both")],
+)
+def test_what_cannot_be_reproduced_is_refused(
+    arguments: list[str], word: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["reproduce", *arguments, "--out", str(tmp_path / "out")]) == 2
+    assert word in capsys.readouterr().err

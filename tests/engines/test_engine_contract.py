@@ -1,0 +1,237 @@
+"""One contract for all engines: what plain Python computes from the definitions, bit by bit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from onesided.engine.base import Total
+from onesided.errors import RequestError, SourceError
+from onesided.randomness import seeded
+from support.engines import (
+    FILE,
+    Opener,
+    comparable,
+    count_query,
+    counted,
+    postgres_opener,
+    sample_query,
+    sampled,
+)
+from support.reference_engine import Reference
+
+TEXTS = (
+    "",
+    "a",
+    "A",
+    "a ",
+    "é",
+    "e\u0301",
+    "ß",
+    "Ω",
+    "\U0001f600",
+    "\U0010ffff",
+    "it's",
+    'say "x"',
+    "a\\b",
+    "\\",
+    "a\nb",
+    "${x}",
+    "`",
+    "12:3",
+    "|",
+    "~",
+    "\x01",
+    "中文",
+)
+DAYS = (date(1969, 12, 31), date(1970, 1, 1), date(2024, 2, 29), date(2024, 3, 3))
+MOMENTS = (
+    datetime(1969, 12, 31, 23, 59, 59, 999999),
+    datetime(1970, 1, 1),
+    # Hours that summer time skips and repeats in the zone of the Spark session.
+    datetime(2024, 3, 10, 2, 30),
+    datetime(2024, 11, 3, 1, 30, 0, 1),
+    datetime(2024, 2, 29, 8, 30),
+)
+POLICY = "room = 'clinic' OR NOT consent"
+ROWS = 600
+
+
+@pytest.fixture(scope="module")
+def table() -> pa.Table:
+    """Every type of key and cell, with NULL everywhere but in one key."""
+    rng = seeded(11)
+
+    def drawn(cells: Sequence[Any], kind: pa.DataType, *, null_in: int = 9) -> pa.Array:
+        places, nulls = rng.below(len(cells), ROWS), rng.below(null_in, ROWS)
+        return pa.array(
+            [
+                None if empty == 0 else cells[place]
+                for place, empty in zip(places, nulls, strict=True)
+            ],
+            kind,
+        )
+
+    return pa.table(
+        {
+            "id": pa.array(range(ROWS), pa.int32()),
+            "number": drawn((0, 1, -1, 2**63 - 1, -(2**63), 12, 123), pa.int64()),
+            "text": drawn(TEXTS, pa.string()),
+            "flag": drawn((True, False), pa.bool_()),
+            "day": drawn(DAYS, pa.date32()),
+            "ts": drawn(MOMENTS, pa.timestamp("us")),
+            "room": drawn(("clinic", *["lab", "hall", "é"] * 12), pa.string()),
+            "consent": drawn((False, *[True] * 40), pa.bool_(), null_in=60),
+            "price": drawn(
+                (Decimal("-1.50"), Decimal("0.00"), Decimal("17.01")), pa.decimal128(10, 2)
+            ),
+            "amount": drawn(
+                (0.0, -0.0, 1.5, -2.25, 1e300, float("inf"), float("nan")), pa.float64()
+            ),
+            "small": drawn((-3, 0, 7, 1200), pa.int16()),
+        }
+    )
+
+
+UNITS = (
+    ("id",),
+    ("number",),
+    ("text",),
+    ("flag",),
+    ("day",),
+    ("ts",),
+    ("text", "day"),
+    ("text", "room"),
+    ("number", "flag", "ts", "text", "day"),
+)
+
+
+@pytest.mark.parametrize("unit", UNITS, ids="-".join)
+def test_samples_of_all_types_of_keys(
+    opened: Opener, table: pa.Table, unit: tuple[str, ...]
+) -> None:
+    engine = opened(table, unit)
+    # Where few units have many rows each, a policy on rows would leave none of them.
+    few = len(unit) == 1 and unit != ("id",)
+    query = sample_query(engine, "FALSE" if few else "room = 'clinic'", epsilon="2")
+    expected = Reference.of(table, unit).sample(query)
+    assert comparable(sampled(engine, query)) == comparable(expected)
+    assert expected
+    engine.close()
+
+
+@pytest.mark.parametrize("epsilon", ["1/100", "1", "8"])
+def test_samples_grow_with_epsilon(opened: Opener, table: pa.Table, epsilon: str) -> None:
+    engine = opened(table, ("text", "day"))
+    query = sample_query(engine, POLICY, epsilon=epsilon, where="small > 0", columns=["ts", "text"])
+    expected = Reference.of(table, ("text", "day")).sample(query)
+    assert comparable(sampled(engine, query)) == comparable(expected)
+    engine.close()
+
+
+@pytest.mark.parametrize(
+    ("by", "where", "max_groups"),
+    [
+        (["room"], None, 2),
+        (["room", "hour(ts)"], None, 3),
+        (["room", "weekday(ts)"], "small >= 0 AND room <> 'hall'", 1),
+        (["date(ts)", "flag", "bucket(small, 7)"], None, 2),
+        (["text", "number"], "consent", 2),
+        (["price"], None, None),
+        (["amount"], None, None),
+        (["text"], None, None),
+        ([], None, None),
+        ([], "room = 'nowhere'", None),
+        (["room"], "room = 'nowhere'", 1),
+    ],
+    ids=str,
+)
+def test_histograms(
+    opened: Opener, table: pa.Table, by: list[str], where: str | None, max_groups: int | None
+) -> None:
+    unit = ("text", "day")
+    engine = opened(table, unit)
+    query = count_query(engine, POLICY, by, where=where, max_groups=max_groups)
+    expected = Reference.of(table, unit).count(query)
+    assert comparable(counted(engine.count(query))) == comparable(expected)
+    engine.close()
+
+
+def test_histograms_of_a_sample(opened: Opener, table: pa.Table) -> None:
+    engine = opened(table, ("id",))
+    query = count_query(engine, POLICY, ["room", "flag"], epsilon="1/2")
+    expected = Reference.of(table, ("id",)).count(query)
+    assert comparable(counted(engine.count(query))) == comparable(expected)
+    engine.close()
+
+
+@pytest.mark.parametrize("column", ["small", "price", "amount", "number"])
+@pytest.mark.parametrize("unit", [("text", "day"), ("id",)], ids="-".join)
+def test_sums(opened: Opener, table: pa.Table, column: str, unit: tuple[str, ...]) -> None:
+    engine = opened(table, unit)
+    total = Total(column, Fraction(1, 2), 100)
+    query = count_query(engine, POLICY, ["room"], max_groups=2, total=total)
+    expected = Reference.of(table, unit).count(query)
+    assert comparable(counted(engine.count(query))) == comparable(expected)
+    engine.close()
+
+
+def test_units_and_orphans_are_counted_for_the_steward(opened: Opener, table: pa.Table) -> None:
+    engine = opened(table, ("text", "day"))
+    keys = [(row["text"], row["day"]) for row in table.to_pylist()]
+    found = engine.inspect()
+    assert found.units == len({key for key in keys if None not in key})
+    assert found.rows_without_key == sum(None in key for key in keys)
+    engine.close()
+
+
+def test_a_key_without_a_text_is_refused_when_opened(opened: Opener, table: pa.Table) -> None:
+    engine = opened(table, ("amount",))
+    with pytest.raises(SourceError, match="cannot be of type float"):
+        engine.inspect()
+    engine.close()
+
+
+def test_the_coin_key_decides(opened: Opener, table: pa.Table) -> None:
+    engine = opened(table, ("id",))
+    first = sampled(engine, sample_query(engine, POLICY, columns=["id"]))
+    again = sampled(engine, sample_query(engine, POLICY, columns=["id"]))
+    other = sampled(engine, sample_query(engine, POLICY, columns=["id"], key="f" * 32))
+    assert first == again != other
+    engine.close()
+
+
+def test_a_policy_in_python_belongs_to_tables_in_memory(opened: Opener, table: pa.Table) -> None:
+    engine = opened(table, ("id",))
+    assert not engine.in_memory
+    engine.close()
+
+
+def test_rows_are_units_where_files_name_them(named: Opener, table: pa.Table) -> None:
+    engine = named(table, ())
+    reference = Reference.of(table, (), FILE)
+    query = sample_query(engine, POLICY, where="small > 0")
+    assert comparable(sampled(engine, query)) == comparable(reference.sample(query))
+    counts = count_query(engine, POLICY, ["room", "flag"], where="small > 0")
+    assert comparable(counted(engine.count(counts))) == comparable(reference.count(counts))
+    engine.close()
+
+
+def test_a_declared_unique_key_changes_nothing(table: pa.Table, postgres_url: str) -> None:
+    engine: Any = postgres_opener(postgres_url)(table, ("id",), ", PRIMARY KEY (id)")
+    assert engine.rows_are_units
+    reference = Reference.of(table, ("id",))
+    query = sample_query(engine, POLICY, where="small > 0")
+    assert comparable(sampled(engine, query)) == comparable(reference.sample(query))
+    counts = count_query(engine, POLICY, ["room", "flag"], where="small > 0", max_groups=1)
+    assert comparable(counted(engine.count(counts))) == comparable(reference.count(counts))
+    assert engine.inspect().units == ROWS
+    engine.close()
+    with pytest.raises(RequestError, match="SQL"):
+        engine.evaluate_policy(lambda row: True)

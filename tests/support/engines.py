@@ -1,0 +1,152 @@
+"""The same table on every engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from enum import Enum
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from onesided.data.units import Unit
+from onesided.engine.base import Coins, CountQuery, Engine, GroupCounts, SampleQuery, Total
+from onesided.engine.duckdb import DuckDBEngine
+from onesided.engine.postgres import PostgresEngine
+from onesided.engine.spark import SparkEngine
+from onesided.language import Key, Predicate
+
+KEY = "00112233445566778899aabbccddeeff"
+FILE = "table.parquet"
+Opener = Callable[..., Engine]
+
+
+class EngineName(Enum):
+    DUCKDB = "duckdb"
+    POSTGRES = "postgres"
+    SPARK = "spark"
+
+
+def duckdb_opener(folder: Path) -> Opener:
+    def opened(table: pa.Table, unit: Sequence[str]) -> Engine:
+        return DuckDBEngine(write(table, folder), Unit(tuple(unit)))
+
+    return opened
+
+
+def spark_opener(folder: Path, spark: Any) -> Opener:
+    def opened(table: pa.Table, unit: Sequence[str]) -> Engine:
+        return SparkEngine(write(table, folder), Unit(tuple(unit)), spark)
+
+    return opened
+
+
+def postgres_opener(url: str) -> Opener:
+    def opened(table: pa.Table, unit: Sequence[str], constraint: str = "") -> Engine:
+        load(url, "data", table, constraint)
+        return PostgresEngine(url, "data", Unit(tuple(unit)))
+
+    return opened
+
+
+def write(table: pa.Table, folder: Path) -> Path:
+    path = folder / FILE
+    pq.write_table(table, path, row_group_size=64)
+    return path
+
+
+def load(url: str, name: str, table: pa.Table, constraint: str = "") -> None:
+    """Replace the table called `name`."""
+    import psycopg
+
+    columns = ", ".join(f'"{field.name}" {_postgres_type(field.type)}' for field in table.schema)
+    listed = ", ".join(f'"{column}"' for column in table.column_names)
+    with psycopg.connect(url) as connection:
+        connection.execute(f'DROP TABLE IF EXISTS "{name}"')
+        connection.execute(f'CREATE TABLE "{name}" ({columns}{constraint})')
+        with connection.cursor().copy(f'COPY "{name}" ({listed}) FROM STDIN') as copy:
+            for row in table.to_pylist():
+                copy.write_row(tuple(row.values()))
+
+
+def _postgres_type(kind: pa.DataType) -> str:
+    if pa.types.is_decimal(kind):
+        return f"numeric({kind.precision}, {kind.scale})"
+    return {
+        pa.int16(): "smallint",
+        pa.int32(): "integer",
+        pa.int64(): "bigint",
+        pa.float32(): "real",
+        pa.float64(): "double precision",
+        pa.string(): "text",
+        pa.bool_(): "boolean",
+        pa.date32(): "date",
+        pa.timestamp("us"): "timestamp",
+    }[kind]
+
+
+def sample_query(
+    engine: Engine,
+    policy: str,
+    *,
+    epsilon: str = "1",
+    columns: Sequence[str] | None = None,
+    where: str | None = None,
+    key: str = KEY,
+) -> SampleQuery:
+    schema = engine.schema
+    return SampleQuery(
+        Predicate.parse(policy).bind(schema),
+        Coins(key, Fraction(epsilon)),
+        tuple(schema) if columns is None else tuple(columns),
+        None if where is None else Predicate.parse(where).bind(schema),
+    )
+
+
+def count_query(
+    engine: Engine,
+    policy: str,
+    by: Sequence[str],
+    *,
+    where: str | None = None,
+    max_groups: int | None = None,
+    epsilon: str | None = None,
+    total: Total | None = None,
+) -> CountQuery:
+    schema = engine.schema
+    return CountQuery(
+        Predicate.parse(policy).bind(schema),
+        tuple(Key.parse(each).bind(schema) for each in by),
+        None if where is None else Predicate.parse(where).bind(schema),
+        max_groups,
+        None if epsilon is None else Coins(KEY, Fraction(epsilon)),
+        total,
+    )
+
+
+def sampled(engine: Engine, query: SampleQuery) -> list[tuple[Any, ...]]:
+    """The rows, in order; every batch has the schema that was announced."""
+    schema = engine.output_schema(query.columns)
+    rows: list[tuple[Any, ...]] = []
+    for batch in engine.sample(query):
+        assert batch.schema.remove_metadata() == schema.remove_metadata()
+        rows += [tuple(row.values()) for row in batch.to_pylist()]
+    return rows
+
+
+def counted(counts: GroupCounts) -> list[tuple[Any, ...]]:
+    keys = [tuple(row.values()) for row in counts.keys.to_pylist()] or [()] * len(counts.all)
+    figures = zip(counts.all.tolist(), counts.nonsensitive.tolist(), strict=True)
+    return [(*key, *pair) for key, pair in zip(keys, figures, strict=True)]
+
+
+def comparable(rows: list[tuple[Any, ...]]) -> list[tuple[str, ...]]:
+    """Rows as texts, in which NaN equals NaN and -0.0 is not 0.0."""
+    return [tuple(map(_shown, row)) for row in rows]
+
+
+def _shown(value: Any) -> str:
+    return f"{value:f}" if isinstance(value, Decimal) else repr(value)

@@ -1,0 +1,69 @@
+"""Outputs as numbers, and events learnt from them."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from onesided.audit.events import learn, lowest_bits
+from onesided.audit.outputs import Observations, fingerprint
+from onesided.data import Measurement
+from onesided.loss import Loss
+from onesided.randomness import seeded
+
+
+def measurement(value: list[float], buckets: list[int]) -> Measurement:
+    return Measurement(np.array(value), Loss.zero(), "", buckets=np.array(buckets))
+
+
+@pytest.mark.parametrize(
+    ("one", "same", "other"),
+    [
+        (np.array([1, 2]), np.array([1, 2]), np.array([2, 1])),
+        ({"a", "b"}, {"b", "a"}, {"a"}),
+        (Counter("aab"), Counter("aba"), Counter("ab")),
+        (pa.table({"x": [1, 2, 2]}), pa.table({"x": [2, 1, 2]}), pa.table({"x": [1, 1, 2]})),
+        (measurement([1], [0]), measurement([1], [0]), measurement([1], [1])),
+        ([1, None], (1, None), [None, 1]),
+    ],
+    ids=["array", "set", "multiset", "table", "measurement", "sequence"],
+)
+def test_fingerprints_tell_outputs_apart_and_nothing_else(one, same, other):
+    assert fingerprint(one) == fingerprint(same)
+    assert fingerprint(one) != fingerprint(other)
+    tokens = Observations.of([one, same, other]).tokens
+    assert tokens[0] == tokens[1] != tokens[2]
+
+
+def test_outputs_of_different_length_are_filled_up():
+    observed = Observations.of([[1, 2, 3], [4]])
+    assert observed.features[0].tolist() == [1, 2, 3]
+    assert np.isnan(observed.features[1, 1:]).all()
+
+
+def test_the_lowest_set_bit():
+    values = np.array([1.0, 0.5, 3.0, 12.0, 0.0, np.nan, 1 + 2.0**-52])
+    assert lowest_bits(values)[:4].tolist() == [0, -1, 0, 2]
+    assert np.isnan(lowest_bits(values)[4:6]).all()
+    assert lowest_bits(values)[6] == -52
+
+
+def test_an_event_in_two_numbers_at_once_is_learnt():
+    draw = seeded(1).generator().normal
+    here = Observations.of(draw(0, 1, (4_000, 6)) + np.array([0, 1, 0, 0, 1, 0]))
+    there = Observations.of(draw(0, 1, (4_000, 6)))
+    event = learn(here, there)
+    fresh = Observations.of(draw(0, 1, (4_000, 6)) + np.array([0, 1, 0, 0, 1, 0]))
+    fresh_there = Observations.of(draw(0, 1, (4_000, 6)))
+    # One number alone would reach about 2 here; the best event of both reaches more.
+    assert np.log(event.hits(fresh) / event.hits(fresh_there)) > 2
+    assert event.promise > 1.9
+
+
+def test_nothing_is_learnt_where_nothing_differs():
+    draw = seeded(2).generator().normal
+    event = learn(Observations.of(draw(0, 1, (2_000, 5))), Observations.of(draw(0, 1, (2_000, 5))))
+    assert event.promise < 0.3

@@ -1,0 +1,244 @@
+"""Plans: prices as they will be charged, errors from public facts alone, and nothing is run."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import onesided as osd
+from onesided.engine.duckdb import DuckDBEngine
+from onesided.errors import BudgetError, InputError, RequestError
+from onesided.mechanisms.auto import Auto
+from onesided.mechanisms.base import Kind, Mechanism, PublicFacts
+from onesided.mechanisms.laplace import Laplace
+from onesided.mechanisms.one_sided import OneSided
+from onesided.mechanisms.residual import Residual
+from onesided.mechanisms.rr import RandomizedResponse
+from onesided.session import Plan
+from onesided.session.counting import Missing
+from onesided.session.plan import Option
+from support.visits import POLICY, ROOMS, UNIT, visits
+
+DOMAIN = {"room": [*ROOMS[:-1], osd.OTHER]}
+QUESTION: dict[str, Any] = {"by": "room", "max_groups": 1, "domain": DOMAIN}
+REACH = (0.35, 1.2)
+"""An error that is expected for even data holds there up to these factors."""
+
+
+@pytest.fixture(scope="module")
+def table() -> pa.Table:
+    return visits(devices=60)
+
+
+def option(plan: Plan, name: str, epsilon: object = None) -> Option:
+    """The only row of this mechanism, and ε where that is given."""
+    (row,) = (row for row in plan.rows if row.mechanism == name and epsilon in (None, row.epsilon))
+    return row
+
+
+def test_a_plan_lists_every_mechanism_that_a_session_releases(table: pa.Table) -> None:
+    with osd.open(table, unit=UNIT, policy=POLICY, budget=2) as dataset:
+        plan = dataset.plan(**QUESTION, epsilon=1)
+    sound = {n for n in osd.mechanism_names() if osd.mechanism(n).kind is Kind.SOUND}
+    assert {row.mechanism for row in plan.rows} == {*sound, "rr"}
+    assert plan.facts == PublicFacts(n=plan.facts.n, d=5, total_public=True)
+
+
+def test_planning_runs_nothing_and_spends_nothing(
+    table: pa.Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("a plan looked at the data")
+
+    with osd.open(table, unit=UNIT, policy=POLICY, budget=2) as dataset:
+        for name in ("count", "sample", "evaluate_policy"):
+            monkeypatch.setattr(DuckDBEngine, name, refuse)
+        plan = dataset.plan("room", "hour(ts) > 12", epsilon=1, max_groups=2, domain=DOMAIN)
+        assert dataset.budget.charges == ()
+        assert dataset.budget.spent == 0
+    assert plan.where == "hour(ts) > 12"
+
+
+@pytest.mark.parametrize("name", ["one-sided", "laplace", "residual", "auto", "dawaz", "rr"])
+def test_the_price_is_what_the_count_is_charged(table: pa.Table, name: str) -> None:
+    with osd.open(table, unit=UNIT, policy=POLICY, budget=9) as dataset:
+        dataset.sample("0.5")
+        dataset.count(**QUESTION, epsilon="0.75", mechanism="laplace")
+        row = option(dataset.plan(**QUESTION, epsilon=1), name, None if name != "rr" else 1)
+        before = dataset.budget.spent
+        dataset.count(**QUESTION, epsilon=1, mechanism=name)
+        assert dataset.budget.spent - before == row.cost
+        assert row.plain_cost == 1
+
+
+def test_a_sample_that_is_paid_for_answers_for_free(table: pa.Table) -> None:
+    with osd.open(table, unit=UNIT, policy=POLICY, budget=2) as dataset:
+        dataset.sample(1)
+        plan = dataset.plan(**QUESTION, epsilon="0.5")
+        row = option(plan, "rr")
+        assert (row.epsilon, row.cost) == (1, 0)
+        assert "paid for at ε = 1" in row.note
+        larger = dataset.plan(**QUESTION, epsilon="1.5")
+        assert option(larger, "rr", 1).cost == 0
+        assert option(larger, "rr", Fraction(3, 2)).cost == Fraction(1, 2)
+        dataset.count(**QUESTION, epsilon=row.epsilon, mechanism="rr")
+        assert dataset.budget.spent == 1
+
+
+def test_a_sample_under_another_policy_or_part_or_with_other_coins_is_no_free_answer(
+    table: pa.Table,
+) -> None:
+    day = table.column("day")[0].as_py()
+    with osd.open(table, unit=UNIT, policy=POLICY, budget=9, partition_by="day") as dataset:
+        dataset.sample(1, fresh=True)
+        dataset.sample(1, policy="TRUE")
+        dataset.sample(1, part={"day": day})
+        assert option(dataset.plan(**QUESTION, epsilon=1), "rr").cost == 1
+        assert option(dataset.plan(**QUESTION, epsilon=1, part={"day": day}), "rr").cost == 0
+        assert option(dataset.plan(**QUESTION, epsilon=1, policy="TRUE"), "rr").cost == 0
+
+
+def test_an_answer_that_is_paid_for_is_free(table: pa.Table) -> None:
+    with osd.open(table, unit=UNIT, policy=POLICY, budget=1) as dataset:
+        dataset.count(**QUESTION, epsilon=1, mechanism="one-sided")
+        plan = dataset.plan(**QUESTION, epsilon=1)
+        assert option(plan, "one-sided").available
+        assert option(plan, "one-sided").cost == option(plan, "one-sided").plain_cost == 0
+        assert not option(plan, "laplace").fits
+        assert plan.best is not None
+        assert plan.best.mechanism == "one-sided"
+
+
+def test_what_is_missing_is_said(table: pa.Table) -> None:
+    with osd.open(table, unit=UNIT, policy=POLICY, budget=1) as dataset:
+        plan = dataset.plan("room", epsilon=1)
+        assert option(plan, "one-sided").missing is Missing.MAX_GROUPS
+        assert option(plan, "rr").available
+        assert option(plan, "rr").error is None
+        bounded = dataset.plan("room", epsilon=1, max_groups=2)
+        assert option(bounded, "laplace").missing is Missing.DOMAIN
+        assert option(bounded, "one-sided").available
+
+
+def test_what_can_be_had_comes_first_and_the_most_exact_on_top(table: pa.Table) -> None:
+    with osd.open(table, unit=UNIT, policy=POLICY, budget=2) as dataset:
+        dataset.sample("1.5")
+        rows = dataset.plan(**QUESTION, epsilon=1).rows
+    assert [row.available for row in rows] == sorted((row.available for row in rows), reverse=True)
+    had = [row.error for row in rows if row.available and row.error is not None]
+    assert had == sorted(had)
+    assert {row.mechanism for row in rows if row.available} == {"rr"}
+
+
+def test_a_plan_agrees_to_no_budget(table: pa.Table) -> None:
+    with osd.open(table, unit=UNIT, policy=POLICY) as dataset:
+        plan = dataset.plan(**QUESTION, epsilon="0.5")
+        assert plan.budget is None
+        assert plan.left is None
+        assert all(row.fits and row.cost == Fraction(1, 2) for row in plan.rows)
+        dataset.count(**QUESTION, epsilon=1, mechanism="one-sided")
+        assert dataset.plan(**QUESTION, epsilon=1).left == 0
+
+
+def test_a_count_in_steps_is_refused_before_the_first(table: pa.Table) -> None:
+    with osd.open(table, unit=UNIT, policy=POLICY, budget=1) as dataset:
+        assert not option(dataset.plan(**QUESTION, epsilon=2), "auto").fits
+        with pytest.raises(BudgetError, match="nothing was spent"):
+            dataset.count(**QUESTION, epsilon=2, mechanism="auto")
+        assert dataset.budget.charges == ()
+        dataset.count(**QUESTION, epsilon=1, mechanism="auto")
+        assert dataset.budget.left == 0
+
+
+def test_a_count_that_stopped_after_its_probe_can_be_finished(
+    table: pa.Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with osd.open(table, unit=UNIT, policy=POLICY, budget=1) as dataset:
+        with monkeypatch.context() as interrupted:
+            interrupted.setattr(Auto, "choose", stop)
+            with pytest.raises(KeyboardInterrupt):
+                dataset.count(**QUESTION, epsilon=1, mechanism="auto")
+        assert 0 < dataset.budget.spent < 1
+        dataset.count(**QUESTION, epsilon=1, mechanism="auto")
+        assert dataset.budget.spent == 1
+
+
+def test_a_plan_shows_itself(table: pa.Table) -> None:
+    with osd.open(table, unit=UNIT, policy=POLICY, budget=1) as dataset:
+        plan = dataset.plan("room", epsilon="0.5", max_groups=2, nonsensitive_share=0.9)
+    content = plan.to_json()
+    assert content["assumed_nonsensitive_share"] == 0.9
+    assert content["left"] == content["budget"] == "1"
+    assert {each["mechanism"] for each in content["options"]} == {
+        row.mechanism for row in plan.rows
+    }
+    assert plan.table.column("mechanism").to_pylist() == [row.mechanism for row in plan.rows]
+    shown = str(plan)
+    assert len(shown.splitlines()) == 1 + len(plan.rows)
+    assert "it needs a declared domain" in shown
+
+
+@pytest.mark.parametrize(
+    ("changes", "word"),
+    [
+        ({"nonsensitive_share": 1.5}, "between 0 and 1"),
+        ({"nonsensitive_share": "much"}, "between 0 and 1"),
+        ({"epsilon": 0}, "greater than 0"),
+        ({"by": "nowhere"}, "no column"),
+        ({"policy": "room = 'lab'"}, "relax"),
+    ],
+)
+def test_a_bad_question_is_refused(table: pa.Table, changes: dict[str, Any], word: str) -> None:
+    with (
+        osd.open(table, unit=UNIT, policy=POLICY, budget=1) as dataset,
+        pytest.raises(InputError, match=word),
+    ):
+        dataset.plan(**{**QUESTION, "epsilon": 1, **changes})
+
+
+EXPECTING: list[tuple[Mechanism, int]] = [
+    *((each, k) for each in (OneSided(), Laplace(), Residual()) for k in (1, 3)),
+    (RandomizedResponse(), 1),
+    (RandomizedResponse(scale=True), 1),
+]
+
+
+@pytest.mark.parametrize(("mechanism", "k"), EXPECTING, ids=repr)
+@pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(1)])
+def test_expected_errors_hold_for_even_data(
+    mechanism: Mechanism, k: int, epsilon: Fraction
+) -> None:
+    bins, density, share = 400, 60, 0.75
+    units = bins * density // k
+    facts = PublicFacts(n=units, d=bins, k=k, total_public=k == 1, nonsensitive_share=share)
+    counts = np.full(bins, density)
+    open_part = np.full(bins, int(density * share))
+    data = osd.Histogram(counts, open_part, k=k)
+    value = mechanism.release(data, epsilon=epsilon, rng=osd.seeded(5)).value
+    expected = mechanism.expected_error(facts, epsilon)
+    assert expected is not None
+    low, high = REACH
+    assert low * expected <= float(np.mean(np.abs(value - counts))) <= high * expected
+
+
+def test_unknown_groups_have_no_expected_error() -> None:
+    facts = PublicFacts(n=100, d=None)
+    assert [each.expected_error(facts, Fraction(1)) for each in (OneSided(), Residual())] == [
+        None,
+        None,
+    ]
+
+
+def test_no_parameter_is_taken_for_a_share() -> None:
+    from onesided.session.plan import assumed_share
+
+    assert assumed_share(1) == 1.0
+    with pytest.raises(RequestError):
+        assumed_share(True)
