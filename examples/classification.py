@@ -13,6 +13,7 @@ from __future__ import annotations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numpy as np
 import pandas as pd
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
@@ -21,7 +22,6 @@ from sklearn.preprocessing import MaxAbsScaler
 
 import onesided as osd
 from onesided.datasets.building import Building
-from onesided.datasets.residents import residents
 from onesided.datasets.wifi import trajectories
 
 LEAST_SUPPORT = 50
@@ -63,17 +63,20 @@ learnt = features(sample)
 patterns = [column for column in learnt.columns if ">" in str(column)]
 print(f"{len(sample):,} published rows, {len(learnt):,} trajectories, {len(patterns)} patterns")
 
-# %% The model. Labels come with the sample here; in life, from a survey of those who are in it.
-whole = pd.read_parquet(home / "days.parquet")
-at_home = set(residents(release.to_arrow()).to_pylist())
-label = learnt.index.get_level_values("device").isin(at_home)
-model = make_pipeline(MaxAbsScaler(), LogisticRegression(max_iter=1000))
-model.fit(learnt, label)
+# %% The model. Somebody has to know some labels: take it that whoever is in the sample was asked
+resident = pd.read_parquet(home / "devices.parquet").set_index("device")["resident"]
 
-# %% How good it is: only a simulation can ask the truth, about trajectories that were not published
-truth = Building.simulate(scale=0.05, seed=7).devices().to_pandas().set_index("device")["resident"]
+
+def labels(table: pd.DataFrame) -> np.ndarray:
+    return resident.loc[table.index.get_level_values("device")].to_numpy()
+
+
+model = make_pipeline(MaxAbsScaler(), LogisticRegression(max_iter=1000))
+model.fit(learnt, labels(learnt))
+
+# %% How good it is: only a simulation can ask the truth about trajectories that were not published
+whole = pd.read_parquet(home / "days.parquet")
 unseen = features(whole, patterns).drop(learnt.index).reindex(columns=learnt.columns, fill_value=0)
-is_resident = truth.loc[unseen.index.get_level_values("device")].to_numpy()
-error = 1 - roc_auc_score(is_resident, model.decision_function(unseen))
+error = 1 - roc_auc_score(labels(unseen), model.decision_function(unseen))
 print(f"1 − AUC on {len(unseen):,} unpublished trajectories: {error:.3f}")
 folder.cleanup()

@@ -11,8 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import altair as alt
-import vl_convert
+from onesided.errors import InputError
+
+try:
+    import altair as alt
+    import vl_convert
+except ImportError:
+    raise InputError("Charts need more than the core: install onesided[charts].") from None
 
 # Okabe and Ito's colours for all kinds of sight, ordered so that neighbours differ in lightness.
 COLOURS = (
@@ -65,15 +70,12 @@ def bars(columns: Columns, *, x: str, y: str, title: str) -> Any:
     values = [
         {"x": str(name), "y": height} for name, height in zip(columns[x], columns[y], strict=True)
     ]
-    return (
-        alt.Chart(_inline(values), title=title)
-        .mark_bar(color=COLOURS[2])
-        .encode(
-            x=alt.X("y:Q", title=y),
-            y=alt.Y("x:N", title=x, sort=None, axis=alt.Axis(labelLimit=320)),
-        )
-        .properties(width=420)
+    base = alt.Chart(_inline(values), title=title).encode(
+        x=alt.X("y:Q", title=y),
+        y=alt.Y("x:N", title=None, sort=None, axis=alt.Axis(labelLimit=320)),
     )
+    figures = base.mark_text(align="left", dx=4).encode(text=alt.Text("y:Q", format=".3~g"))
+    return (base.mark_bar(color=COLOURS[2]) + figures).properties(width=420)
 
 
 def heatmap(columns: Columns, *, x: str, y: str, figure: str, title: str) -> Any:
@@ -90,6 +92,7 @@ def heatmap(columns: Columns, *, x: str, y: str, figure: str, title: str) -> Any
             y=alt.Y("y:O", title=y),
             color=alt.Color("figure:Q", title=figure, scale=alt.Scale(scheme="blues")),
         )
+        .properties(height=alt.Step(12))
     )
 
 

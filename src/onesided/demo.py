@@ -92,7 +92,7 @@ def _histograms(dataset: Dataset, points: list[str]) -> dict[str, Release]:
     bounded = {**question, "max_groups": MOST_GROUPS}
     return {
         FROM_SAMPLE: dataset.count(mechanism="rr", **question),
-        ONE_SIDED: dataset.count(mechanism="one-sided", **bounded),
+        ONE_SIDED: dataset.count(mechanism="auto", **bounded),
         ORDINARY: dataset.count(mechanism="laplace", **bounded),
     }
 

@@ -100,7 +100,9 @@ def test_show_loses_nothing(value: Fraction) -> None:
     assert Fraction(show(value)) == value
 
 
-@pytest.mark.parametrize("bad", ["", "one", "nan", float("nan"), float("inf"), None, True, "1/0", []])
+@pytest.mark.parametrize(
+    "bad", ["", "one", "nan", float("nan"), float("inf"), None, True, "1/0", []]
+)
 def test_what_is_not_a_number_is_refused(bad: object) -> None:
     with pytest.raises(InputError, match="finite number"):
         rational(bad)  # type: ignore[arg-type]

@@ -46,7 +46,7 @@ class Question:
     def ask(self, dataset: Dataset) -> str:
         """Ask, and return a digest of what was shown."""
         if self.kind == "sample":
-            # The same coins at the same ε: another column set is another request, at no cost.
+            # The same coins at the same ε: another filter is another request, at no cost.
             release = dataset.sample(EPSILON, where=f"device <> {self.number}")
         else:
             release = dataset.count(
@@ -84,7 +84,7 @@ class Analysts:
     ) -> str | None:
         """Ask in a child that dies by its fuse or after so many seconds; what it has shown."""
         context = multiprocessing.get_context("forkserver")
-        context.set_forkserver_preload(["onesided.session"])
+        context.set_forkserver_preload(["onesided.session", "onesided.language.parser"])
         reader, writer = context.Pipe(duplex=False)
         child = context.Process(target=_serve, args=(self, question, writer, fuse))
         child.start()

@@ -129,6 +129,8 @@ def histogram(
 def dense_keys(axes: Iterable[Axis], types: Sequence[pa.DataType]) -> list[pa.Array]:
     """The key columns of a dense histogram in row-major order."""
     listed = list(axes)
+    if not listed:
+        return []  # a single bin, which needs no key
     grids = np.indices([len(axis) for axis in listed]).reshape(len(listed), -1)
     return [
         pa.array(axis.labels, kind).take(pa.array(grid))

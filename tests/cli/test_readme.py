@@ -1,0 +1,35 @@
+"""The commands and the program in the README work as printed, in an empty folder."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from onesided.cli import run
+
+README = Path(__file__).parents[2] / "README.md"
+
+
+def test_the_readme_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = README.read_text(encoding="utf-8")
+    commands = [
+        line.removeprefix("$ onesided ")
+        for block in re.findall(r"```console\n(.*?)```", text, re.DOTALL)
+        for line in block.splitlines()
+    ]
+    assert len(commands) >= 8
+    for command in commands:
+        assert run(shlex.split(command)) == 0, command
+    (program,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    exec(compile(program, "README.md", "exec"), {})
+    assert (tmp_path / "true.parquet").exists()
+
+
+def test_every_page_that_is_linked_exists() -> None:
+    for page in [README, *README.parent.glob("docs/*.md"), README.parent / "CONTRIBUTING.md"]:
+        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).exists(), f"{page.name} → {target}"
