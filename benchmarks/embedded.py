@@ -59,9 +59,18 @@ def make_trajectories(path: Path, rows: int) -> None:
         TIMESTAMP '2024-01-01' + INTERVAL (i // {ROWS_A_UNIT} % 30) DAY
             + INTERVAL (i % {ROWS_A_UNIT} * 30 + 120) MINUTE AS ts,
         'ap-' || lpad((hash(i // 3) % 64)::VARCHAR, 3, '0') AS ap,
-        CASE WHEN hash(i // 7) % 97 = 0 THEN 'smokers' ELSE 'room ' || hash(i // 3) % 17 END AS room,
+        CASE WHEN hash(i // 7) % 97 = 0 THEN 'smokers'
+             ELSE 'room ' || hash(i // 3) % 17 END AS room,
         hash(i // {ROWS_A_UNIT}) % 10 < 9 AS consent
         FROM range({rows}) t(i)) TO '{path}'"""
+    )
+
+
+def make_clubs(path: Path, rows: int) -> None:
+    """One row a person: a number to group by and a flag to hide by."""
+    duckdb.execute(
+        f"""COPY (SELECT i AS id, (hash(i) % {GROUPS})::INTEGER AS club,
+        hash(i, 10) % 10 < 9 AS consent FROM range({rows}) t(i)) TO '{path}'"""
     )
 
 
@@ -88,7 +97,7 @@ class Bench:
         self.grouped = folder / "grouped.parquet"
         make_trajectories(self.trace, rows)
         make_people(self.people, rows // 2)
-        make_people(self.grouped, GROUPED_ROWS)
+        make_clubs(self.grouped, GROUPED_ROWS)
         self.plain = duckdb.connect()
         if memory_limit is not None:
             self.plain.execute(f"SET memory_limit = '{memory_limit}'")
@@ -109,10 +118,12 @@ class Bench:
         out = self.folder / "ours.parquet"
         write_batches(engine.sample(query), engine.output_schema(columns), out)
 
-    def count(self, engine: DuckDBEngine, *by: str, most: int | None = None) -> None:
+    def count(
+        self, engine: DuckDBEngine, *by: str, most: int | None = None, policy: str = POLICY
+    ) -> None:
         keys = tuple(Key.parse(text).bind(engine.schema) for text in by)
-        policy = Predicate.parse(POLICY).bind(engine.schema)
-        engine.count(CountQuery(policy, keys, max_groups=most))
+        rule = Predicate.parse(policy).bind(engine.schema)
+        engine.count(CountQuery(rule, keys, max_groups=most))
 
     def copy(self, query: str) -> None:
         self.plain.execute(f"COPY ({query}) TO '{self.folder / 'plain.parquet'}'")
@@ -124,8 +135,8 @@ class Bench:
         trace, people = f"read_parquet('{self.trace}')", f"read_parquet('{self.people}')"
         allowed = f"SELECT device, day FROM {trace} GROUP BY ALL HAVING NOT bool_or({POLICY})"
         distinct = (
-            f"SELECT ap, h, count(*) FROM (SELECT DISTINCT ap, hour(ts) h, device, day FROM {trace}) "
-            "GROUP BY ALL"
+            "SELECT ap, h, count(*) FROM "
+            f"(SELECT DISTINCT ap, hour(ts) h, device, day FROM {trace}) GROUP BY ALL"
         )
         groups = f"SELECT club, count(*) FROM read_parquet('{self.grouped}') GROUP BY ALL"
         return [
@@ -157,7 +168,7 @@ class Bench:
             ),
             Job(
                 f"{GROUPED_ROWS // 1_000_000} M rows into {GROUPS} groups",
-                lambda: self.count(self.small, "club"),
+                lambda: self.count(self.small, "club", policy="NOT consent"),
                 lambda: self.ask(groups),
                 2.2,
             ),

@@ -131,7 +131,8 @@ def test_bad_input_costs_nothing_and_says_one_sentence(
     before = sorted(tmp_path.rglob("*"))
     names, options, code, word = BAD[case]
     out = [] if "--out" in options else ["--out", "out.parquet"]
-    assert run(["sample", *(names or [source.name]), *options, *out]) == code
+    account = [] if code == 3 else ["--ledger", "visits.ledger", "--budget", "5"]
+    assert run(["sample", *(names or [source.name]), *options, *out, *account]) == code
     shown = capsys.readouterr()
     assert one_sentence(shown.err), shown.err
     assert word in shown.err

@@ -17,7 +17,7 @@ from support.engines import load
 from support.postgres import TestServer
 from support.predicates import SCHEMA, corpus, rows
 
-PREDICATES = 240
+PREDICATES = 144
 IN_ONE_STATEMENT = 24
 ARROW = {
     "id": pa.int64(),

@@ -194,7 +194,7 @@ def test_a_file_that_vanishes_after_the_charge(spark: Any, tmp_path: Path) -> No
 
 def test_a_cluster_that_loses_an_executor(tmp_path: Path) -> None:
     """Two workers in processes of their own; one is killed while the sample is being written."""
-    path = write_visits(tmp_path, devices=4000)
+    path = write_visits(tmp_path, devices=800)
     script = Path(__file__).parents[1] / "support" / "spark_cluster.py"
     finished = subprocess.run(
         [sys.executable, str(script), str(path), str(tmp_path / "sample"), KEY],

@@ -7,6 +7,7 @@ import os
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -20,11 +21,12 @@ EXECUTOR = "CoarseGrainedExecutorBackend"
 
 def executors() -> list[psutil.Process]:
     """The executor processes below this one."""
-    return [
-        process
-        for process in psutil.Process().children(recursive=True)
-        if process.is_running() and EXECUTOR in " ".join(process.cmdline())
-    ]
+    found = []
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error):
+            if EXECUTOR in " ".join(process.cmdline()):
+                found.append(process)
+    return found
 
 
 def main(source: str, target: str, key: str) -> None:
@@ -37,8 +39,8 @@ def main(source: str, target: str, key: str) -> None:
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     engine = SparkEngine(source, Unit(UNIT), MASTER)
     spark = engine._session.spark
-    spark.conf.set("spark.sql.shuffle.partitions", "4")
-    spark.conf.set("spark.sql.files.maxPartitionBytes", "65536")
+    spark.conf.set("spark.sql.shuffle.partitions", "3")
+    spark.conf.set("spark.sql.files.maxPartitionBytes", "16384")
     query = sample_query(engine, POLICY, key=key)
     writing = threading.Thread(target=engine.place, args=(query, target))
     writing.start()

@@ -119,7 +119,8 @@ def test_totals_are_clipped_within_each_unit(table: pa.Table) -> None:
     total = Total("paid", Fraction(1, 2), steps=20)
     answer = engine.count(CountQuery(policy, by, max_groups=2, total=total))
     engine.close()
-    # a: unit 1 has 12.5, clipped to 10 = 20 steps, unit 2 has 4 steps; b: −4 → 0, 100 → 20, NULL → 0
+    # a: unit 1 has 12.5, clipped to 10 = 20 steps, unit 2 has 4 steps.
+    # b: −4 counts as 0, 100 as 20 steps, NULL as 0.
     assert answer.all.tolist() == [24, 20]
 
 

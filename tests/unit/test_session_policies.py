@@ -169,6 +169,17 @@ def test_an_account_promises_under_the_minimum_relaxation_of_what_was_used(
         assert promised(dataset) == guarantee(osd.Loss(0, 3), base, unit)
 
 
+def test_over_several_snapshots_the_promise_covers_what_was_sensitive_in_all(
+    tmp_path: Path,
+) -> None:
+    ledger = tmp_path / "visits.ledger"
+    for seed in (1, 2):
+        source = write_visits(tmp_path, devices=40, seed=seed)
+        with osd.open(source, unit=UNIT, policy=POLICY, budget=2, ledger=ledger) as dataset:
+            dataset.count(**COUNT)
+            assert ("snapshots" in promised(dataset)) == (seed == 2)
+
+
 def test_a_function_needs_a_name_to_outlive_its_process(table: pa.Table, tmp_path: Path) -> None:
     def minors(row: dict[str, Any]) -> bool:
         return row["room"] == "clinic"

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import product
-from math import comb, expm1
+from math import comb, expm1, prod
 from typing import Any, NoReturn
 
 import numpy as np
@@ -84,12 +84,21 @@ class _ScriptEnded(BaseException):
         self.call = call
 
 
-class EnumeratingRandomness(Randomness):
-    """Deals out `script`; at its end stops, or goes on with the likeliest values if `go_on`."""
+class After(Enum):
+    """What happens where a script ends."""
 
-    def __init__(self, script: tuple[Outcome, ...], *, go_on: bool = False) -> None:
+    STOP = "stop"
+    ZEROS = "go on with zeros"
+    NUMBERS = "go on with two-sided noise that is large and different everywhere"
+
+
+class EnumeratingRandomness(Randomness):
+    """Deals out `script`, and then does what `after` says."""
+
+    def __init__(self, script: tuple[Outcome, ...], after: After = After.STOP) -> None:
         self._rest = list(reversed(script))
-        self._go_on = go_on
+        self._after = after
+        self._dealt = 0
 
     @property
     def description(self) -> str:
@@ -103,7 +112,12 @@ class EnumeratingRandomness(Randomness):
         return self._deal(size, Call(lambda horizon, trial: _one_sided(rate, size, horizon, trial)))
 
     def two_sided_geometric(self, rate: Fraction, size: int) -> NDArray[np.int64]:
-        return self._deal(size, Call(lambda horizon, trial: _two_sided(rate, size, horizon, trial)))
+        noise = self._deal(
+            size, Call(lambda horizon, trial: _two_sided(rate, size, horizon, trial))
+        )
+        if self._after is After.NUMBERS and not self._rest and self._ended:
+            return noise + LIVELY * self._dealt + 37 * np.arange(size) + 11
+        return noise
 
     def bernoulli_exp(self, rate: Fraction, multiples: NDArray[np.int64]) -> NDArray[np.bool_]:
         exponents = [rate * int(each) for each in multiples.reshape(-1)]
@@ -310,6 +324,7 @@ def _coins(exponents: list[Fraction]) -> Iterator[Outcome]:
 
 
 def _uniform(bound: int, size: int) -> Iterator[Outcome]:
+    _refuse_too_many(float(bound) ** size)
     return _joint([[(value, Weight(Fraction(1, bound))) for value in range(bound)]] * size)
 
 
@@ -321,14 +336,17 @@ def _binomials(sizes: list[int], p: Fraction) -> Iterator[Outcome]:
 
 def _joint(sides: list[list[tuple[Any, Weight]]]) -> Iterator[Outcome]:
     """Independent draws together."""
-    outcomes = np.prod([float(len(side)) for side in sides])
-    if outcomes > MOST_OUTCOMES:
-        raise NotEnumerableError("One draw has too many outcomes to list; audit it by runs.")
+    _refuse_too_many(prod(float(len(side)) for side in sides))
     for choice in product(*sides):
         weight = Weight()
         for _, each in choice:
             weight *= each
         yield Outcome(np.array([value for value, _ in choice]), weight)
+
+
+def _refuse_too_many(outcomes: float) -> None:
+    if outcomes > MOST_OUTCOMES:
+        raise NotEnumerableError("One draw has too many outcomes to list; audit it by runs.")
 
 
 def _words(count: int, trial: Trial) -> Iterator[Outcome]:

@@ -234,9 +234,8 @@ def _show_account(account: dict[str, Any]) -> None:
         title += f": the latest {MOST_ROWS} of {len(charges):,} charges; --json has all of them"
     show_table(title, columns, rows)
     for raised in account["raised_budgets"]:
-        click.echo(
-            f"{raised['time'][:_TO_THE_SECOND]}: raised to {raised['budget']} by {raised['who']}: {raised['why']}"
-        )
+        time = raised["time"][:_TO_THE_SECOND]
+        click.echo(f"{time}: raised to {raised['budget']} by {raised['who']}: {raised['why']}")
     show_facts({"promise": account["guarantee"], "outlook": account["outlook"]})
 
 

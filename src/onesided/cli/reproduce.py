@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
 
 from onesided.cli.output import as_json, progress, show_json, show_table
 from onesided.errors import RequestError
+
+NEEDED = ("altair", "scipy", "sklearn", "vl_convert")
 
 
 @click.command()
@@ -41,6 +44,7 @@ def reproduce(
     """
     if everything and figures:
         raise RequestError("Name some figures, or ask for all of them, but not both.")
+    _check_extra()
     _point_at(data)
     from onesided.experiments.reproduce import reproduce as run
     from onesided.experiments.setting import FULL, QUICK
@@ -69,6 +73,12 @@ def reproduce(
     show_table(None, ("figure", "verdict", "claims"), rows)
     for path in done.files:
         click.echo(f"written {path}")
+
+
+def _check_extra() -> None:
+    """Say what to install before anything is imported or measured."""
+    if not all(map(find_spec, NEEDED)):
+        raise RequestError("A reproduction needs more packages: install onesided[experiments].")
 
 
 def _point_at(data: Path | None) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Protocol, runtime_checkable
 
@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from onesided.data.histogram import Counts
 from onesided.data.units import Unit
+from onesided.engine.sources import frame_fingerprint
 from onesided.language import BoundKey, BoundPredicate, Schema, Type
 from onesided.randomness import coin_threshold
 
@@ -71,16 +72,26 @@ class Ngrams:
 
 @dataclass(frozen=True)
 class PublicTable:
-    """A table that everybody may see, held beside the data.
+    """A table that everybody may see.
 
-    - `relation`: the FROM item under which its engine knows it.
-    - `digest`: names its content, so that a release says which table it was joined with.
+    - `content`: all of it, its columns in our types.
+    - `relation`: the FROM item under which an engine holds it; None where it is written out.
     """
 
     name: str
     schema: Schema
-    relation: str
-    digest: str
+    content: pa.Table = field(compare=False, repr=False)
+    relation: str | None = None
+
+    @property
+    def digest(self) -> str:
+        """Names the content, so that a release says which table it was joined with."""
+        return frame_fingerprint(self.content)
+
+    def tells_apart(self, columns: tuple[str, ...]) -> bool:
+        """Whether no two rows share the values of `columns`; NULL is never found."""
+        keys = self.content.select(list(columns)).drop_null()
+        return len(keys.group_by(list(columns)).aggregate([])) == len(keys)
 
 
 @dataclass(frozen=True)
@@ -171,12 +182,8 @@ class PlacesSamples(Protocol):
 class HoldsPublicTables(Protocol):
     """An engine that can hold public tables beside the data."""
 
-    def add_public(self, name: str, source: Any) -> PublicTable:
-        """Read a public table once, from the same kinds of sources as the data."""
-        ...
-
-    def is_key(self, table: PublicTable, columns: tuple[str, ...]) -> bool:
-        """Whether no two rows of the public table share the values of `columns`."""
+    def hold(self, table: PublicTable) -> PublicTable:
+        """The table as this engine knows it from now on."""
         ...
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -23,6 +22,7 @@ from onesided.engine.base import (
     PublicTable,
     SampleQuery,
 )
+from onesided.engine.duckdb_types import column_of, field_of, quoted
 from onesided.engine.flavours import DuckDBFlavour
 from onesided.engine.sources import Files, Format, arrow_table, file_tag, frame_fingerprint
 from onesided.engine.sql import RESERVED_PREFIX, Relation, Statements
@@ -37,29 +37,10 @@ _NAME = "osd_name"
 _VIRTUAL = ("filename", "file_row_number")
 _FRAME = "osd_frame"
 _POLICY = "osd_policy"
-_PUBLIC = "osd_public"
+_PUBLIC = "osd_public_"
 _FILE_SHIFT = 2**44
-_TYPES = {
-    "TINYINT": Type.INTEGER,
-    "SMALLINT": Type.INTEGER,
-    "INTEGER": Type.INTEGER,
-    "BIGINT": Type.INTEGER,
-    "UTINYINT": Type.INTEGER,
-    "USMALLINT": Type.INTEGER,
-    "UINTEGER": Type.INTEGER,
-    "UBIGINT": Type.WIDE_INTEGER,
-    "HUGEINT": Type.WIDE_INTEGER,
-    "UHUGEINT": Type.WIDE_INTEGER,
-    "FLOAT": Type.FLOAT,
-    "DOUBLE": Type.FLOAT,
-    "VARCHAR": Type.TEXT,
-    "BOOLEAN": Type.BOOLEAN,
-    "DATE": Type.DATE,
-    "TIMESTAMP": Type.TIMESTAMP,
-}
 _HIDDEN = (_ORDER, _POLICY)
 _FLAVOUR = DuckDBFlavour()
-_DECIMAL = re.compile(r"DECIMAL\((\d+),\s*(\d+)\)")
 
 
 class DuckDBEngine:
@@ -86,7 +67,7 @@ class DuckDBEngine:
             with opening():
                 self._rows = self._readable(unit)
                 self._kinds = self._described(self._rows.relation)
-            self._schema = Schema.of({name: _field(kind) for name, kind in self._kinds.items()})
+            self._schema = Schema.of({name: field_of(kind) for name, kind in self._kinds.items()})
             self._unit = Unit(tuple(map(self._schema.resolve, unit.columns)))
             self._source = _normalised(self._rows, self._kinds)
             with opening():
@@ -169,30 +150,10 @@ class DuckDBEngine:
         hidden = Schema.of({**dict(self._schema.fields), _POLICY: Field(Type.BOOLEAN)})
         return Predicate.parse(_POLICY).bind(hidden)
 
-    def add_public(self, name: str, source: Any) -> PublicTable:
-        relation = _FLAVOUR.name(f"{_PUBLIC}_{name}")
-        with opening():
-            frame = self._loaded(source)
-            self._connection.register(_PUBLIC, frame)
-            described = self._connection.sql(f"DESCRIBE SELECT * FROM {_PUBLIC}").fetchall()
-            kinds = {str(row[0]): str(row[1]) for row in described}
-            listed = ", ".join(_cast(column, kind) for column, kind in kinds.items())
-            self._connection.execute(
-                f"CREATE TEMP TABLE {relation} AS SELECT {listed} FROM {_PUBLIC}"
-            )
-            self._connection.unregister(_PUBLIC)
-        schema = Schema.of({column: _field(kind) for column, kind in kinds.items()})
-        return PublicTable(name, schema, relation, frame_fingerprint(frame))
-
-    def is_key(self, table: PublicTable, columns: tuple[str, ...]) -> bool:
-        listed = ", ".join(map(_FLAVOUR.name, columns))
-        present = " AND ".join(f"{_FLAVOUR.name(column)} IS NOT NULL" for column in columns)
-        repeated = (
-            f"SELECT 1 FROM {table.relation} WHERE {present} "
-            f"GROUP BY {listed} HAVING count(*) > 1 LIMIT 1"
-        )
-        with opening():
-            return not self._connection.sql(repeated).fetchall()
+    def hold(self, table: PublicTable) -> PublicTable:
+        relation = f"{_PUBLIC}{table.name}"
+        self._connection.register(relation, table.content)
+        return replace(table, relation=_FLAVOUR.name(relation))
 
     def close(self) -> None:
         self._connection.close()
@@ -228,17 +189,6 @@ class DuckDBEngine:
             )
         return {name: kind for name, kind in kinds.items() if name not in _HIDDEN}
 
-    def _loaded(self, source: Any) -> pa.Table:
-        """All of a public table."""
-        if not isinstance(source, str | Path):
-            return arrow_table(source)
-        files = Files.find(str(source))
-        paths = ", ".join(_quoted(str(path)) for path in files.paths)
-        reader = f"read_parquet([{paths}], hive_partitioning = false)"
-        if files.format is Format.CSV:
-            reader = f"read_csv([{paths}], sample_size = -1)"
-        return self._connection.sql(f"SELECT * FROM {reader}").to_arrow_table()
-
     def _readable(self, unit: Unit) -> _Rows:
         """The FROM item of the source as it is, and how its rows are named."""
         if self._files is None:
@@ -250,7 +200,7 @@ class DuckDBEngine:
         tags = self._files.tags()
         if self._files.format is Format.CSV:
             tags = {self._staged(path, tag): tag for path, tag in tags.items()}
-        paths = ", ".join(_quoted(str(path)) for path in tags)
+        paths = ", ".join(quoted(str(path)) for path in tags)
         if not unit.is_row:
             return _Rows(f"read_parquet([{paths}], hive_partitioning = false)", False)
         self._refuse_virtual_names(paths)
@@ -279,8 +229,8 @@ class DuckDBEngine:
         """A CSV file as Parquet in the private directory: its rows in order, its types fixed."""
         staged = self._spill.path / f"{tag}.parquet"
         self._connection.execute(
-            f"COPY (SELECT * FROM read_csv({_quoted(str(path))}, sample_size = -1)) "
-            f"TO {_quoted(str(staged))} (FORMAT parquet)"
+            f"COPY (SELECT * FROM read_csv({quoted(str(path))}, sample_size = -1)) "
+            f"TO {quoted(str(staged))} (FORMAT parquet)"
         )
         return staged
 
@@ -328,7 +278,7 @@ def _connect(
     connection.execute("SET TimeZone = 'UTC'")
     connection.execute("SET enable_progress_bar = false")
     connection.execute("SET preserve_insertion_order = true")
-    connection.execute(f"SET temp_directory = {_quoted(str(spill))}")
+    connection.execute(f"SET temp_directory = {quoted(str(spill))}")
     try:
         if memory_limit is not None:
             connection.execute("SET memory_limit = $limit", {"limit": memory_limit})
@@ -339,33 +289,9 @@ def _connect(
     return connection
 
 
-def _field(kind: str) -> Field:
-    """Our type for a DuckDB type, after `_cast`."""
-    decimal = _DECIMAL.fullmatch(kind)
-    if decimal is not None:
-        return Field.decimal(int(decimal[1]), int(decimal[2]))
-    if kind.startswith("TIMESTAMP"):
-        return Field(Type.TIMESTAMP)
-    if kind == "UUID" or kind.startswith("ENUM"):
-        return Field(Type.TEXT)
-    return Field(_TYPES.get(kind, Type.OTHER))
-
-
-def _cast(name: str, kind: str) -> str:
-    """The column in the form that our types promise: enums compare as text, times are UTC."""
-    column = _FLAVOUR.name(name)
-    if kind == "TIMESTAMP WITH TIME ZONE":
-        return f"timezone('UTC', {column}) AS {column}"
-    if kind.startswith("TIMESTAMP_"):
-        return f"CAST({column} AS TIMESTAMP) AS {column}"
-    if kind == "UUID" or kind.startswith("ENUM"):
-        return f"CAST({column} AS VARCHAR) AS {column}"
-    return column
-
-
 def _normalised(rows: _Rows, kinds: dict[str, str], hidden: tuple[str, ...] = ()) -> str:
     """The source as a FROM item: its columns in our types, and the names of rows where needed."""
-    listed = [*(_cast(name, kind) for name, kind in kinds.items()), *hidden]
+    listed = [*(column_of(name, kind) for name, kind in kinds.items()), *hidden]
     if rows.named:
         listed += [f"{rows.name} AS {_NAME}", f"{rows.order} AS {_ORDER}"]
     return f"(SELECT {', '.join(listed)} FROM {rows.relation})"
@@ -382,7 +308,3 @@ def _checked_order(positions: pa.Array, last: int) -> int:
             "ask again with a key for the units."
         )
     return int(values[-1])
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"

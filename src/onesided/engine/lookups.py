@@ -7,11 +7,14 @@ over all of its rows, and dropping them is left to the filter (`found`).
 
 from __future__ import annotations
 
-from onesided.engine.base import Lookup
+from typing import Any
+
+from onesided.engine.base import Lookup, PublicTable
 from onesided.engine.flavours import Flavour
 from onesided.language import BoundPredicate, Predicate, Schema
 from onesided.language.query import public_column
-from onesided.language.tree import Column, IsNull, Not
+from onesided.language.rendering import render
+from onesided.language.tree import Column, IsNull, Literal, Not
 
 
 def looked_up(source: str, lookups: tuple[Lookup, ...], flavour: Flavour) -> str:
@@ -26,8 +29,26 @@ def looked_up(source: str, lookups: tuple[Lookup, ...], flavour: Flavour) -> str
         same = " AND ".join(
             f"osd_s.{flavour.name(own)} = {alias}.{flavour.name(other)}" for own, other in lookup.on
         )
-        joins.append(f"LEFT JOIN {table.relation} {alias} ON {same}")
+        relation = table.relation or written_out(table, flavour)
+        joins.append(f"LEFT JOIN {relation} {alias} ON {same}")
     return f"(SELECT {', '.join(columns)} FROM {source} osd_s {' '.join(joins)})"
+
+
+def written_out(table: PublicTable, flavour: Flavour) -> str:
+    """A FROM item with the rows of a public table as literals, for engines that hold none."""
+    columns = ", ".join(map(flavour.name, table.schema))
+    # A row of typed NULLs, which no key can match, says the types even where there is no other row.
+    rows: list[tuple[Any, ...]] = [tuple(None for _ in table.schema)]
+    rows += zip(*(column.to_pylist() for column in table.content.columns), strict=True)
+    listed = ", ".join(f"({_literals(table, row, flavour)})" for row in rows)
+    return f"(SELECT * FROM (VALUES {listed}) osd_v({columns}))"
+
+
+def _literals(table: PublicTable, row: tuple[Any, ...], flavour: Flavour) -> str:
+    kinds = [field.type for _, field in table.schema.fields]
+    return ", ".join(
+        render(Literal(kind, cell), flavour.dialect) for kind, cell in zip(kinds, row, strict=True)
+    )
 
 
 def found(lookup: Lookup, schema: Schema) -> BoundPredicate:

@@ -1,8 +1,8 @@
 """Tables in PostgreSQL: the statements run where the data lies, the rows leave it as Arrow.
 
-Every statement runs in a read-only transaction on one snapshot (repeatable read). Where the state
-of the data is told by `fingerprint`, the next release reads in the very transaction that told it.
-The coin key is bound to a setting of the transaction, so that no statement's text holds it.
+Every release runs in a read-only transaction on one snapshot (repeatable read), which is checked to
+be the state that the account is kept on. The coin key is bound to a setting of the transaction, so
+that no statement's text holds it.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class PostgresEngine:
         self._url = url
         self._timeout = str(milliseconds)
         self._connection: Any = None
-        self._told: Transaction | None = None
+        self._state: str | None = None
         with opening(), self._transaction() as transaction:
             check_server(transaction)
             self._table = find_table(transaction.rows, table)
@@ -96,19 +96,15 @@ class PostgresEngine:
     def fingerprint(self) -> str:
         """Names the rows by the transactions that wrote them: any change writes with a new one.
 
-        The transaction stays open, and the next statement reads the same state in it.
+        From then on every release makes sure, in its own snapshot, that this is still the state.
         """
         if not self._table.has_transactions:
             raise SourceError(
                 "A view does not tell when its data change; name their state with a version."
             )
-        with opening():
-            self._forget_told()
-            transaction = self._begun()
-            columns = self._table.columns_now(transaction.rows)
-            row = transaction.rows(self._table.state_statement())[0]
-            self._told = transaction
-        return hashlib.sha256(repr((columns, row)).encode()).hexdigest()
+        with opening(), self._transaction() as transaction:
+            self._state = self._table.state(transaction.rows)
+        return self._state
 
     def output_schema(self, columns: tuple[str, ...]) -> pa.Schema:
         """As for every engine; columns of types that engines do not share are refused."""
@@ -173,7 +169,7 @@ class PostgresEngine:
 
     def close(self) -> None:
         """Leave the server; what is under way there ends."""
-        connection, self._connection, self._told = self._connection, None, None
+        connection, self._connection = self._connection, None
         if connection is not None:
             with suppress(*driver_errors()):
                 connection.close()
@@ -212,7 +208,7 @@ class PostgresEngine:
 
     def _with_decimals(self, table: pa.Table, by: tuple[BoundKey, ...]) -> pa.Table:
         for index, key in enumerate(by):
-            digits = self.schema[key.column].digits if key.type is Type.DECIMAL else None
+            digits = key.digits if key.type is Type.DECIMAL else None
             if digits is not None:
                 column = table.column(index)
                 texts = pa.array(
@@ -230,7 +226,12 @@ class PostgresEngine:
             if self._table.columns_now(transaction.rows) != self._table.identity:
                 raise ReleaseFailed(
                     "The columns of the table changed since it was opened, and the charge stands; "
-                    "open it again and repeat the request, which is paid once."
+                    "open it again and repeat the request."
+                )
+            if self._state is not None and self._table.state(transaction.rows) != self._state:
+                raise ReleaseFailed(
+                    "The data changed since they were opened, and the charge stands; open them "
+                    "again and repeat the request."
                 )
             if coins is not None:
                 transaction.bind(coins)
@@ -238,9 +239,8 @@ class PostgresEngine:
 
     @contextmanager
     def _transaction(self) -> Iterator[Transaction]:
-        """The transaction that `fingerprint` left open, or a new one."""
-        told, self._told = self._told, None
-        transaction = told or self._begun()
+        """A transaction on the one connection; it ends here, and changes nothing."""
+        transaction = self._begun()
         try:
             yield transaction
         except GeneratorExit:
@@ -268,12 +268,6 @@ class PostgresEngine:
                 raise
             return self._begun()
         return transaction
-
-    def _forget_told(self) -> None:
-        told, self._told = self._told, None
-        if told is not None:
-            with suppress(*driver_errors()):
-                told.end()
 
 
 def _cast(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:

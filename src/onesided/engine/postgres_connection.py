@@ -19,9 +19,7 @@ _KEY_SETTING = "onesided.coin_key"
 COIN_KEY = f"(SELECT current_setting('{_KEY_SETTING}'))"
 _READING = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 _WRITING = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ WRITE"
-# Whoever asks for the budget and goes away must not hold up the server's housekeeping.
 _SETTINGS = """SELECT set_config('TimeZone', 'UTC', true),
-    set_config('idle_in_transaction_session_timeout', '5min', true),
     set_config('statement_timeout', $1, true)"""
 _AFTER_THE_CHARGE = {
     "08": "The connection to PostgreSQL was lost",

@@ -13,12 +13,16 @@ from onesided.report.claims import Section, Table
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
-    """A figure or table of the paper: the grid of its trials, and what is made of their results."""
+    """A figure or table of the paper: the grid of its trials, and what is made of their results.
+
+    `uses_traces` says that trajectories must be prepared first.
+    """
 
     name: str
     title: str
     trials: Callable[[Setting], list[Trial]]
     section: Callable[[Setting, Results], Section]
+    uses_traces: bool = False
 
 
 def percent(share: Scalar) -> str:

@@ -42,12 +42,14 @@ def l1(true: ArrayLike, released: ArrayLike) -> float:
     return float(np.abs(difference).sum())
 
 
-def regret(errors: Mapping[str, float], among: Sequence[str]) -> dict[str, float]:
-    """Each error over the least error of the algorithms named by `among`; the best has 1.
+def regret(errors: Mapping[str, ArrayLike], among: Sequence[str]) -> dict[str, NDArray[np.float64]]:
+    """The error of every run over the least mean error of the algorithms named by `among`.
 
-    Where the least error is 0, whoever reaches it has regret 1 and the others an infinite one.
+    `errors` has an error for every run of each algorithm. Where the least mean error is 0, an error
+    of 0 has regret 1 and any other an infinite one.
     """
-    least = min(errors[name] for name in among)
+    runs = {name: np.asarray(error, dtype=np.float64) for name, error in errors.items()}
+    least = min(float(runs[name].mean()) for name in among)
     if least == 0:
-        return {name: 1.0 if error == 0 else float("inf") for name, error in errors.items()}
-    return {name: error / least for name, error in errors.items()}
+        return {name: np.where(error == 0, 1.0, np.inf) for name, error in runs.items()}
+    return {name: error / least for name, error in runs.items()}

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from onesided.experiments.methods import PAPER_SIX
+from onesided.experiments.metrics import regret
 from onesided.experiments.trial import Results, Row, Scalar
 
 
@@ -25,13 +26,13 @@ def regrets(results: Results, *, epsilon: float, metric: str, policy: str, share
             if row.labels.get("policy", policy) == policy
             and row.labels.get("share", share) == share
         }
-        least = min(float(np.mean(errors[name])) for name in PAPER_SIX)
-        if least == 0:
+        ratios = regret(errors, PAPER_SIX)
+        if not all(np.isfinite(runs).all() for runs in ratios.values()):
             continue
         labels: dict[str, Scalar] = {"dataset": dataset, "share": share, "policy": policy}
         rows += [
-            Row(labels={**labels, "method": method}, values=[error / least for error in runs])
-            for method, runs in errors.items()
+            Row(labels={**labels, "method": method}, values=list(runs))
+            for method, runs in ratios.items()
         ]
     return Results(rows)
 

@@ -21,7 +21,6 @@ from onesided.report.reproduction import as_html
 from onesided.version import __version__
 
 REPORT, RESULTS = "report.html", "results.json"
-USES_TRACES = ("classification", "ngrams", "occupancy")
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,7 @@ def reproduce(
     figures = chosen_figures(names)
     setting = _setting(size, seed, out)
     _make(setting.results)
-    if any(figure.name in USES_TRACES for figure in figures):
+    if any(figure.uses_traces for figure in figures):
         prepare(setting, say)
     runner = Runner(setting)
     say("Measuring")

@@ -18,8 +18,16 @@ from onesided.language.binding import (
 from onesided.language.canonical import canonical_text
 from onesided.language.evaluation import evaluate
 from onesided.language.rendering import Dialect, render, render_key
-from onesided.language.tree import Bucket, Column, Expression, PartOf, Value, column_names
-from onesided.language.types import Schema, Type
+from onesided.language.tree import (
+    Bucket,
+    Column,
+    Expression,
+    PartOf,
+    Value,
+    column_names,
+    walk,
+)
+from onesided.language.types import Digits, Schema, Type
 
 
 @dataclass(frozen=True)
@@ -121,6 +129,12 @@ class BoundKey(Key):
     def type(self) -> Type:
         """The type of the key's values."""
         return type_of(self.typed)
+
+    @property
+    def digits(self) -> Digits | None:
+        """The digits of the column that the key is made from, where it is DECIMAL(p, s)."""
+        fields = [part.field for part in walk(self.typed) if isinstance(part, Column)]
+        return None if fields[0] is None else fields[0].digits
 
     def render(self, dialect: Dialect, table: str | None = None) -> str:
         """The SQL to group by; `table` qualifies its column."""

@@ -22,7 +22,7 @@ from onesided.ledger.base import (
     Terms,
     Verification,
 )
-from onesided.ledger.opening import open_ledger
+from onesided.ledger.opening import check_ledger, open_ledger
 
 __all__ = [
     "Account",
@@ -43,5 +43,6 @@ __all__ = [
     "StoredRelease",
     "Terms",
     "Verification",
+    "check_ledger",
     "open_ledger",
 ]

@@ -21,9 +21,19 @@ def open_ledger(where: str | Path | None, *, create: bool = True) -> Ledger:
     return ledger
 
 
+def check_ledger(where: str | Path | None) -> None:
+    """Refuse a ledger that exists and cannot be used; one that is yet to be made is not made."""
+    if where is not None and (_is_address(where) or Path(where).exists()):
+        open_ledger(where).close()
+
+
+def _is_address(where: str | Path) -> bool:
+    return isinstance(where, str) and where.startswith(("postgresql://", "postgres://"))
+
+
 def _store(where: str | Path | None, *, create: bool) -> Store:
     if where is None:
         return SqliteStore(None)
-    if isinstance(where, str) and where.startswith(("postgresql://", "postgres://")):
-        return open_database(where, create=create)
+    if _is_address(where):
+        return open_database(str(where), create=create)
     return open_file(Path(where), create=create)

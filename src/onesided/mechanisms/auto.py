@@ -26,18 +26,31 @@ from onesided.mechanisms.dawa import Dawa
 from onesided.mechanisms.halving import halving_tree
 from onesided.mechanisms.laplace import Laplace
 from onesided.mechanisms.one_sided import subtract_noise
-from onesided.mechanisms.picture import Picture, Pieces, Texture, picture, pieces
-from onesided.mechanisms.residual import Residual, Seen, SensitiveTotal, Unseen, measure_total
+from onesided.mechanisms.picture import (
+    Grain,
+    Picture,
+    Pieces,
+    Roughness,
+    Texture,
+    matching_grain,
+    picture,
+    pieces,
+)
+from onesided.mechanisms.residual import Residual, Seen, SensitiveTotal, Unseen
 from onesided.randomness import Randomness, seeded
 
 PROBE_SHARE = Fraction(1, 4)
 """The part of ε that the probe costs: (0, ε/4)."""
 
-TOTAL_SHARE = Fraction(1, 32)
-"""Where n is not public, the probe also counts sensitive units: (ε/32, 0)."""
+LOOK_SHARE = Fraction(1, 32)
+"""The part of ε that the probe spends on sensitive units, (ε/32, 0): on their deviation within
+pieces and blocks, on the bins without them, and where n is not public on their number."""
 
 NEGLIGIBLE_BINS = 8
 """Errors are compared beyond the error of so many bins wrong by one: less is chance."""
+
+MOST_NOISE = 1 / 16
+"""The number of empty bins is made use of where its noise is within this share of all bins."""
 
 SPLITS = (Fraction(1, 16), Fraction(1, 8), Fraction(1, 4), Fraction(1, 2))
 
@@ -47,7 +60,7 @@ MOST_BINS_FOR_BUCKETS = 1 << 17
 
 @dataclass(frozen=True, kw_only=True)
 class Auto(AdaptiveMechanism):
-    """Probes at (0, ε/4), tries every candidate on pictures of the data, and runs the best one.
+    """Probes at (ε/32, ε/4), tries candidates on pictures of the data, and runs the best one.
 
     The candidates are `residual` at several splits (it continues the probe, which is not wasted),
     with and without buckets for unseen bins, and ordinary DP: `laplace` and `dawa`. Each is run on
@@ -70,24 +83,32 @@ class Auto(AdaptiveMechanism):
         return min((error for error in expected if error is not None), default=None)
 
     def probe_loss(self, epsilon: Fraction, outline: Outline) -> Loss:
-        """(0, ε/4), and (ε/32, 0) more where n is not public."""
-        counted = Fraction(0) if outline.n is not None else TOTAL_SHARE * epsilon
-        return Loss(counted, PROBE_SHARE * epsilon)
+        """(ε/32, ε/4); (0, ε/4) where nothing is asked about sensitive units."""
+        asked = LOOK_SHARE * epsilon if _questions(outline) else 0
+        return Loss(asked, PROBE_SHARE * epsilon)
 
     def probe(self, data: Histogram, epsilon: Fraction, rng: Randomness) -> Measurement:
-        """y = x_ns − G at ε/4, unclipped where keys are declared, and maybe the total of x_s."""
+        """y = x_ns − G at ε/4, unclipped where keys are declared, and then what y suggests to ask.
+
+        The questions about x_s are its deviation within the pieces of y and within their blocks,
+        how many bins it leaves empty, and its total where n is not public; each answer has
+        two-sided geometric noise, and all have the same share of ε/32.
+        """
+        outline = Outline.of(data)
         rate = PROBE_SHARE * epsilon / data.k
         counts = subtract_noise(data.nonsensitive, rate, rng)
         keys = np.flatnonzero(counts > 0) if data.open_domain else None
-        parts: dict[str, Counts] = {}
         noise = f"probe: one-sided geometric of rate {rate} on each non-sensitive count"
-        if data.n is None:
-            total = measure_total(data, TOTAL_SHARE * epsilon, rng)
-            parts["sensitive_total"] = np.array([total.value])
-            noise += f", two-sided of rate {total.rate} on the number of sensitive units"
+        parts: dict[str, Counts] = {}
+        questions = _questions(outline)
+        if questions:
+            answers = _exact_answers(data, counts, float(rate), questions)
+            second = _look_rate(epsilon, outline)
+            parts["asked"] = answers + rng.two_sided_geometric(second, answers.size)
+            noise += f", two-sided of rate {second} on {', '.join(questions)} of sensitive units"
         return Measurement(
             value=counts if keys is None else counts[keys],
-            loss=self.probe_loss(epsilon, Outline.of(data)),
+            loss=self.probe_loss(epsilon, outline),
             noise=noise,
             keys=keys,
             parts=parts,
@@ -153,10 +174,10 @@ class _Continued(_Candidate):
 
     def loss(self, epsilon: Fraction, outline: Outline) -> Loss:
         whole = self.mechanism.loss(epsilon, fixed_n=outline.n is not None)
-        counted = Fraction(0) if outline.n is not None else TOTAL_SHARE * epsilon
+        spent = Auto().probe_loss(epsilon, outline)
         return Loss(
-            whole.sensitive - counted,
-            whole.nonsensitive - PROBE_SHARE * epsilon,
+            whole.sensitive - spent.sensitive,
+            whole.nonsensitive - spent.nonsensitive,
             fixed_n=whole.fixed_n,
         )
 
@@ -254,23 +275,62 @@ def _candidates(outline: Outline) -> list[_Candidate]:
     return found
 
 
+TEXTURE = ("deviation within pieces", "deviation within blocks", "empty bins")
+NUMBER = "number"
+
+
+def _questions(outline: Outline) -> tuple[str, ...]:
+    """What the probe asks about sensitive units."""
+    bucketed = outline.shape is not None and np.prod(outline.shape) <= MOST_BINS_FOR_BUCKETS
+    return (*(TEXTURE if bucketed else ()), *(() if outline.n is not None else (NUMBER,)))
+
+
+def _look_rate(epsilon: Fraction, outline: Outline) -> Fraction:
+    return LOOK_SHARE * epsilon / (len(_questions(outline)) * outline.k)
+
+
+def _exact_answers(
+    data: Histogram, probe: Counts, rate: float, questions: tuple[str, ...]
+) -> Counts:
+    """The true answers; a unit that is added or removed moves each by at most k."""
+    answers = []
+    if TEXTURE[0] in questions:
+        order = halving_tree(data.shape).order
+        found = pieces(probe.reshape(-1)[order], rate)
+        texture = Texture.of(data.sensitive.reshape(-1)[order], found)
+        answers += [texture.far, texture.near, texture.empty]
+    if NUMBER in questions:
+        answers.append(int(data.sensitive.sum()))
+    return np.array(answers, dtype=np.int64)
+
+
 def _pictures(
-    probe: Measurement, outline: Outline, epsilon: Fraction, rng: Randomness
+    probe: Measurement, outline: Outline, epsilon: Fraction, dice: Randomness
 ) -> list[Picture]:
     """Made-up data that agree with the probe, bins along a line; none if no key was found."""
     if probe.value.size == 0:
         return []
-    released = _released_total(probe, outline, epsilon)
+    generator = dice.generator()
+    rate = float(PROBE_SHARE * epsilon / outline.k)
     if outline.shape is None:
-        found = Pieces.each_bin(probe.value)
-        textures: tuple[Texture, ...] = (Texture.EVEN,)
+        seen = probe.value.size
+        found = Pieces.of(np.arange(seen), probe.value.astype(np.float64), seen, rate)
     else:
-        order = halving_tree(outline.shape).order
-        rate = float(PROBE_SHARE * epsilon / outline.k)
-        found = pieces(probe.value.reshape(-1)[order], rate)
-        textures = tuple(Texture)
-    total = float(found.means @ found.sizes) + max(released.value, 0) if released else outline.n
-    return [picture(found, float(total or 0), each, rng) for each in textures]
+        found = pieces(probe.value.reshape(-1)[halving_tree(outline.shape).order], rate)
+    released = _released_total(probe, outline, epsilon)
+    known = float(released.value if released else (outline.n or 0) - found.means.sum())
+    sensitive = max(known, 0.0)
+    if TEXTURE[0] not in _questions(outline):
+        return [picture(found, sensitive, Grain(1.0, 1.0, 1.0), generator)]
+    scale = 1 / float(_look_rate(epsilon, outline))
+    made_up = []
+    for roughness in Roughness:
+        target = Texture(*(probe.parts["asked"][:3] + roughness.value * scale))
+        if scale > MOST_NOISE * found.piece.size:
+            target = replace(target, empty=0)  # noise says nothing about a number of bins
+        grain = matching_grain(found, sensitive, target, generator)
+        made_up.append(picture(found, sensitive, grain, generator))
+    return made_up
 
 
 def _trial(made_up: Picture, outline: Outline) -> Histogram:
@@ -284,19 +344,21 @@ def _trial(made_up: Picture, outline: Outline) -> Histogram:
     )
 
 
-def _look(trial: Histogram, outline: Outline, epsilon: Fraction, rng: Randomness) -> _Before:
+def _look(trial: Histogram, outline: Outline, epsilon: Fraction, dice: Randomness) -> _Before:
     """What the probe would have released on a trial histogram."""
-    probe = Auto().probe(trial, epsilon, rng)
-    return _Before(np.maximum(probe.value, 0), _released_total(probe, outline, epsilon))
+    rate = PROBE_SHARE * epsilon / trial.k
+    floor = np.maximum(subtract_noise(trial.nonsensitive, rate, dice), 0)
+    if outline.n is not None:
+        return _Before(floor, None)
+    return _Before(floor, SensitiveTotal(int(trial.sensitive.sum()), _look_rate(epsilon, outline)))
 
 
 def _released_total(
     probe: Measurement, outline: Outline, epsilon: Fraction
 ) -> SensitiveTotal | None:
-    if "sensitive_total" not in probe.parts:
+    if outline.n is not None:
         return None
-    rate = TOTAL_SHARE * epsilon / outline.k
-    return SensitiveTotal(int(probe.parts["sensitive_total"][0]), rate)
+    return SensitiveTotal(int(probe.parts["asked"][-1]), _look_rate(epsilon, outline))
 
 
 def _mean_relative_error(truth: Counts, value: Counts) -> float:

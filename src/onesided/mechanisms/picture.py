@@ -1,48 +1,57 @@
-"""What data may look like, given a one-sided probe: made-up histograms to try mechanisms on.
+"""What data may look like, given a probe: made-up histograms to try mechanisms on.
 
-A probe y = x_ns − G shows some bins clearly and leaves others to guesswork. `pictures` smooths it
-as far as its noise asks for, and draws stand-ins for the data that agree with it but differ in what
-it leaves open: how unequal the bins inside a piece are, and whether like is next to like.
-Everything here is post-processing of released values, so floating point does no harm.
+The probe has two parts. A one-sided release y = x_ns − G shows where units are, and is smoothed
+into pieces as far as its noise asks for. Three numbers about the sensitive units say how unequal
+bins are inside the pieces: how far x_s deviates within pieces and within short blocks of them, and
+how many bins it leaves empty. A picture is a stand-in for the data that agrees with all of this.
+Everything here but the three numbers is post-processing, so floating point does no harm.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from math import exp, expm1, log, sqrt
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from onesided.data.histogram import Counts
-from onesided.randomness import Randomness
+from onesided.mechanisms.deviation import prefix_sums
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
 
 Floats = NDArray[np.float64]
 
-SLACK = 1.0
-"""How many standard errors of the share of seen bins the pictures lie apart."""
-
-LEAST_SHAPE, MOST_SHAPE = 1e-2, 1e2
-"""The range of the gamma distribution's shape, from one bin in hundreds filled to all alike."""
+NEAR = 16
+"""Bins of one block: what is alike within it, buckets can make use of."""
 
 OUTLIER = 3.0
-"""Noise further than so many scales below its level says no more than that it is noise."""
+"""Noise further than so many scales from its level says no more than that it is noise."""
+
+LEAST_SHAPE, MOST_SHAPE = 1e-2, 1e3
+"""The range of the gamma distribution's shape, from one bin in hundreds filled to all alike."""
+
+STEPS = 8
+"""Halvings of that range, on the scale of ratios, when a shape is looked for."""
 
 
 BLOCK = 64
 """How many bins the surroundings of a small piece are."""
 
-TINY = 1e-9
+ROUNDS = 2
+"""How often shapes and empty bins are fitted in turn."""
 
 
-class Texture(Enum):
-    """How the mass of a piece may lie inside it."""
+class Roughness(Enum):
+    """By how many scales of its noise a picture takes each number for larger than released."""
 
-    EVEN = "even"  # as equally as the probe allows
-    UNEVEN = "uneven"  # half way between, on the scale of ratios
-    SCATTERED = "scattered"  # as unequally as the probe allows, in any order
-    SORTED = "sorted"  # as unequally as the probe allows, like beside like
+    SMOOTH = -1.5
+    LIKELY = 0.0
+    ROUGH = 1.5
 
 
 @dataclass(frozen=True)
@@ -55,24 +64,70 @@ class Picture:
 
 @dataclass(frozen=True)
 class Pieces:
-    """The probe in pieces: the piece of each bin; size, mean of x_ns and share seen of each piece.
+    """The probe in pieces: the piece and the block of each bin, and the mean of x_ns in a piece.
 
-    A bin is seen when its y is above 0; `noise_rate` is that of G.
+    Blocks are at most `NEAR` neighbours of one piece; `several` is True in pieces of more bins
+    than one. All of these are by bin; the probe was above 0 in `seen` bins, at `noise_rate`.
     """
 
-    of_bin: Counts
-    sizes: Counts
+    piece: Counts
+    block: Counts
     means: Floats
-    seen: Floats
+    several: NDArray[np.bool_]
+    seen: int
     noise_rate: float
 
     @classmethod
-    def each_bin(cls, counts: Counts) -> Pieces:
-        """Every bin a piece of its own, whose count of non-sensitive units is taken as it is."""
-        ones = np.ones(counts.size)
+    def of(cls, piece: Counts, means: Floats, seen: int, noise_rate: float) -> Pieces:
+        """Pieces from the number of each bin's piece and the mean of each piece."""
+        aligned = np.arange(piece.size) // NEAR
+        starts = np.diff(piece + aligned, prepend=-1) != 0
+        several = (np.bincount(piece) > 1)[piece]
+        return cls(piece, np.cumsum(starts) - 1, means[piece], several, seen, noise_rate)
+
+
+@dataclass(frozen=True)
+class Texture:
+    """What is asked of a histogram: Σ dev over pieces and over blocks, and its empty bins."""
+
+    far: float
+    near: float
+    empty: float
+
+    @classmethod
+    def of(cls, counts: Counts, found: Pieces) -> Texture:
+        """Exactly, in integers; each changes by at most 1 when a count does."""
         return cls(
-            np.arange(counts.size), ones.astype(np.int64), counts.astype(np.float64), ones, 1.0
+            group_deviation(counts, found.piece),
+            group_deviation(counts, found.block),
+            int(np.count_nonzero(counts == 0)),
         )
+
+
+@dataclass(frozen=True)
+class Grain:
+    """How made-up counts vary inside a piece: the share of `filled` bins, and how equal these are.
+
+    Equality is given by shapes of gamma distributions: of the blocks of a piece (`far`), and of the
+    bins of a block (`near`).
+    """
+
+    far: float
+    near: float
+    filled: float
+
+
+def group_deviation(counts: Counts, groups: Counts) -> int:
+    """Σ over groups of dev(g) = min_c Σ_{i∈g} |xᵢ − c|; groups are runs of equal numbers.
+
+    The sum of a group's ⌊w/2⌋ largest counts less that of its ⌊w/2⌋ smallest.
+    """
+    ordered = counts[np.lexsort((counts, groups))]
+    starts = np.flatnonzero(np.diff(groups, prepend=groups[0] - 1))
+    sizes = np.diff(starts, append=groups.size)
+    sums, half, ends = prefix_sums(ordered), sizes // 2, starts + sizes
+    largest, smallest = sums[ends] - sums[ends - half], sums[starts + half] - sums[starts]
+    return int(np.sum(largest - smallest))
 
 
 def pieces(probe: Counts, noise_rate: float) -> Pieces:
@@ -86,64 +141,101 @@ def pieces(probe: Counts, noise_rate: float) -> Pieces:
     decay = exp(-noise_rate)
     mean_noise = decay / -expm1(-noise_rate)
     # Integers cannot be told apart more finely than by one, whatever the noise.
-    variance = max(decay / expm1(-noise_rate) ** 2, 0.25)
+    deviation = max(sqrt(decay) / -expm1(-noise_rate), 0.5)
     values = probe.astype(np.float64)
-    coarse = _dyadic_pieces(values, variance, (2 + log(probe.size)) ** 2 / 2)
+    coarse = _dyadic_pieces(values / deviation, (2 + log(probe.size)) ** 2 / 2)
     levels = (np.bincount(coarse, weights=values) / np.bincount(coarse))[coarse]
     raised = np.maximum(values, levels - OUTLIER * mean_noise)
-    of_bin = _dyadic_pieces(raised, variance, 1 + log(probe.size))
-    sizes = np.bincount(of_bin)
-    means = np.bincount(of_bin, weights=values) / sizes
-    means = _without_remnants(means, sizes, raised, sqrt(variance)) + mean_noise
-    seen = np.bincount(of_bin, weights=probe > 0) / sizes
-    return Pieces(of_bin, sizes, np.maximum(means, 0), seen, noise_rate)
+    piece = _dyadic_pieces(raised / deviation, 1 + log(probe.size))
+    means = np.bincount(piece, weights=values) / np.bincount(piece)
+    means = _without_remnants(means, np.bincount(piece), raised, deviation) + mean_noise
+    return Pieces.of(piece, np.maximum(means, 0), int(np.count_nonzero(probe > 0)), noise_rate)
 
 
-def picture(found: Pieces, total: float, texture: Texture, rng: Randomness) -> Picture:
-    """One stand-in with about `total` units, sensitive ones lying like the others.
+def picture(found: Pieces, sensitive: float, grain: Grain, generator: Generator) -> Picture:
+    """One stand-in with about `sensitive` sensitive units, which lie like the others.
 
-    `rng` is a seeded one made for this; the draws are in floating point.
+    The others may be more equal than the sensitive units: their levels are drawn towards 1 until
+    as many bins would have been seen as the probe saw.
     """
-    generator = rng.generator()
-    share = min(max(float(found.means @ found.sizes), 1.0) / max(total, 1.0), 1.0)
-    shape = _gamma_shape(found, texture)
-    levels = generator.gamma(shape, size=found.of_bin.size) / shape
-    if texture is Texture.SORTED:
-        levels = levels[np.lexsort((-levels, found.of_bin))]
-    single = found.sizes[found.of_bin] == 1
-    # Where the probe shows nothing at all, the units may be anywhere.
-    means = found.means if found.means.any() else np.ones(found.means.size)
-    expected = np.where(single, 1.0, levels) * means[found.of_bin]
-    expected *= total / max(float(expected.sum()), TINY)
-    everyone = np.where(single, np.rint(expected), generator.poisson(expected)).astype(np.int64)
-    return Picture(everyone, generator.binomial(everyone, share))
+    levels = _levels(found, grain, generator)
+    filled = _filled(found, grain, generator)
+    hidden = generator.poisson(levels * filled * _sensitive_means(found, sensitive))
+    others = generator.poisson(_tempered(levels, found) * filled * found.means)
+    return Picture((hidden + others).astype(np.int64), others.astype(np.int64))
 
 
-def _gamma_shape(found: Pieces, texture: Texture) -> float:
-    """How equal the bins of a piece are: their counts are gamma distributed of this shape."""
-    if texture is Texture.EVEN:
-        return _shape_seen(found, SLACK)
-    least = _shape_seen(found, -SLACK)
-    return sqrt(least * _shape_seen(found, SLACK)) if texture is Texture.UNEVEN else least
+def matching_grain(found: Pieces, sensitive: float, target: Texture, generator: Generator) -> Grain:
+    """The grain with which made-up sensitive counts have the `target` texture.
 
-
-def _shape_seen(found: Pieces, slack: float) -> float:
-    """The gamma shape s that the number of seen bins, in all pieces of several, speaks for.
-
-    A bin with x non-sensitive units is seen with probability 1 − e^(−r·x), so for counts of mean μ
-    the share seen is 1 − (1 + r·μ/s)^(−s), which grows with s. The number seen among w bins has a
-    standard error of at most √w/2; it is moved by `slack` of them.
+    Bins of a block and empty bins are fitted in turn, with blocks all alike; then the blocks. More
+    equal bins deviate less, so halving finds the shapes.
     """
-    several = found.sizes > 1
-    sizes, exponents = found.sizes[several], found.noise_rate * found.means[several]
-    target = float(sizes @ found.seen[several]) + slack * sqrt(float(sizes.sum())) / 2
+    means = _sensitive_means(found, sensitive)
+
+    def made_up(grain: Grain) -> Texture:
+        levels = _levels(found, grain, generator) * _filled(found, grain, generator)
+        return Texture.of(generator.poisson(levels * means), found)
+
+    def near_shape(filled: float) -> float:
+        return _solve(lambda shape: made_up(Grain(MOST_SHAPE, shape, filled)).near, target.near)
+
+    filled, near = 1.0, near_shape(1.0)
+    wanted = max(means.size - target.empty, 1)
+    for _ in range(ROUNDS):
+        not_empty = max(means.size - made_up(Grain(MOST_SHAPE, near, filled)).empty, 1)
+        if not_empty <= wanted:
+            break
+        filled *= wanted / not_empty
+        near = near_shape(filled)
+    far = _solve(lambda shape: made_up(Grain(shape, near, filled)).far, target.far)
+    return Grain(far, near, filled)
+
+
+def _solve(deviation: Callable[[float], float], target: float) -> float:
+    """The shape at which a decreasing `deviation` comes to `target`, within its range."""
     low, high = log(LEAST_SHAPE), log(MOST_SHAPE)
-    for _ in range(30):
+    for _ in range(STEPS):
         middle = (low + high) / 2
-        shape = exp(middle)
-        expected = float(sizes @ -np.expm1(-shape * np.log1p(exponents / shape)))
-        low, high = (low, middle) if expected >= target else (middle, high)
-    return exp(high)
+        low, high = (middle, high) if deviation(exp(middle)) > target else (low, middle)
+    return exp((low + high) / 2)
+
+
+def _levels(found: Pieces, grain: Grain, generator: Generator) -> Floats:
+    """What each bin expects over the mean of its piece: 1 on average, and in pieces of one bin."""
+    blocks = generator.gamma(grain.far, size=int(found.block[-1]) + 1) / grain.far
+    bins = generator.gamma(grain.near, size=found.block.size) / grain.near
+    return np.where(found.several, blocks[found.block] * bins, 1.0)
+
+
+def _filled(found: Pieces, grain: Grain, generator: Generator) -> Floats:
+    """0 in bins that are empty, and otherwise what makes up for them; 1 in pieces of one bin."""
+    filled = generator.random(found.block.size) < grain.filled
+    return np.where(found.several, filled / grain.filled, 1.0)
+
+
+def _tempered(levels: Floats, found: Pieces) -> Floats:
+    """1 + θ·(levels − 1) for the largest θ ≤ 1 under which enough bins would have been seen.
+
+    A bin with x non-sensitive units is seen (y > 0) with probability 1 − e^(−r·x); `enough` is what
+    the probe saw less one standard error, at most √d/2.
+    """
+    enough = found.seen - sqrt(levels.size) / 2
+    low, high = 0.0, 1.0
+    for _ in range(STEPS):
+        tempered = 1 + high * (levels - 1)
+        if -np.expm1(-found.noise_rate * found.means * tempered).sum() >= enough:
+            break
+        high = (low + high) / 2
+    return np.asarray(1 + high * (levels - 1))
+
+
+def _sensitive_means(found: Pieces, sensitive: float) -> Floats:
+    """`sensitive` units over the bins like the others; evenly where the probe shows nothing."""
+    total = float(found.means.sum())
+    if total == 0:
+        return np.full(found.means.size, sensitive / found.means.size)
+    return found.means * (sensitive / total)
 
 
 def _without_remnants(means: Floats, sizes: Counts, values: Floats, deviation: float) -> Floats:
@@ -156,14 +248,13 @@ def _without_remnants(means: Floats, sizes: Counts, values: Floats, deviation: f
     middle = np.median(padded, axis=1, keepdims=True)
     usual = np.abs(padded - middle) <= 2 * OUTLIER * deviation
     levels = (padded * usual).sum(axis=1) / np.maximum(usual.sum(axis=1), 1)
-    starts = np.cumsum(sizes) - sizes
-    around = levels[starts // BLOCK]
+    around = levels[(np.cumsum(sizes) - sizes) // BLOCK]
     remnant = (sizes < BLOCK) & (np.abs(means - around) <= OUTLIER * deviation / np.sqrt(sizes))
     return np.asarray(np.where(remnant, around, means), dtype=np.float64)
 
 
-def _dyadic_pieces(values: Floats, variance: float, price: float) -> Counts:
-    """For each bin the number of its piece in the dyadic partition of least cost."""
+def _dyadic_pieces(values: Floats, price: float) -> Counts:
+    """For each bin the number of its piece in the dyadic partition of least Σ squares/2 + price."""
     padded = 1 << max(values.size - 1, 0).bit_length()
     sums, squares, sizes = (np.zeros(padded) for _ in range(3))
     sums[: values.size], squares[: values.size], sizes[: values.size] = values, values**2, 1
@@ -174,7 +265,7 @@ def _dyadic_pieces(values: Floats, variance: float, price: float) -> Counts:
             each[0::2] + each[1::2] for each in (sums, squares, sizes, best)
         )
         spread = squares - sums**2 / np.maximum(sizes, 1)
-        together = np.where(sizes > 0, spread / (2 * variance) + price, 0.0)
+        together = np.where(sizes > 0, spread / 2 + price, 0.0)
         whole.append(together <= apart)
         best = np.minimum(together, apart)
     label = np.zeros(1, dtype=np.int64)

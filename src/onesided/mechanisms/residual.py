@@ -173,9 +173,10 @@ class Residual(Mechanism):
         true = np.zeros(count, dtype=np.int64)
         np.add.at(true, buckets, line.sensitive[support])
         noisy = true + rng.two_sided_geometric(rate, count)
-        lowered = np.maximum(noisy - 1 / float(rate), 0.0)
+        foreseen = np.bincount(buckets, weights=weights, minlength=count)
+        believed = shrunk_to_foreseen(noisy, foreseen, float(rate))
         within = np.bincount(buckets, weights=shape, minlength=count)
-        spread = lowered[buckets] * shape / within[buckets]
+        spread = believed[buckets] * shape / within[buckets]
         return _Remainder(spread, buckets, noisy, rate)
 
 
@@ -206,6 +207,16 @@ def measure_total(data: Histogram, budget: Fraction, rng: Randomness) -> Sensiti
     rate = budget / data.k
     noise = rng.two_sided_geometric(rate, 1)
     return SensitiveTotal(int(data.sensitive.sum() + noise[0]), rate)
+
+
+def shrunk_to_foreseen(noisy: Counts, foreseen: Floats, rate: float) -> Floats:
+    """The totals t, lowered by the noise's scale 1/r, times e²/(e² + 2/r²), r = `rate`.
+
+    e = `foreseen` is what a bucket expects and 2/r² the noise's variance: a total that could only
+    be noise, as even the expected one would drown in it, is not believed.
+    """
+    squares = foreseen**2
+    return np.maximum(noisy - 1 / rate, 0.0) * squares / (squares + 2 / rate**2)
 
 
 def merged(weights: Floats, target: float) -> Counts:

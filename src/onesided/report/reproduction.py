@@ -1,4 +1,4 @@
-"""The report of a reproduction as one page, and its verdicts as Markdown."""
+"""The report of a reproduction as one page."""
 
 from __future__ import annotations
 
@@ -29,14 +29,6 @@ def as_html(report: Reproduction) -> str:
     return page.html()
 
 
-def as_markdown(report: Reproduction) -> str:
-    """The verdicts as Markdown tables, one for each figure."""
-    return "\n\n".join(
-        f"## {section.title}\n\n{section.setting}\n\n{_markdown_table(section)}"
-        for section in report.sections
-    )
-
-
 def _add(page: Page, section: Section) -> None:
     page.heading(section.title)
     page.paragraph(section.setting)
@@ -48,12 +40,6 @@ def _add(page: Page, section: Section) -> None:
     for table in section.tables:
         page.paragraph(table.title)
         page.table(table.columns, table.rows)
-
-
-def _markdown_table(section: Section) -> str:
-    head = f"| {' | '.join(CLAIM_COLUMNS)} |\n|{'---|' * len(CLAIM_COLUMNS)}"
-    rows = [f"| {' | '.join(_cells(claim))} |" for claim in section.claims]
-    return "\n".join([head, *rows])
 
 
 def _cells(claim: Claim) -> tuple[str, ...]:

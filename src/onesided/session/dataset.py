@@ -6,6 +6,7 @@ import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from functools import cached_property
 from types import TracebackType
 from typing import Any
 
@@ -53,7 +54,7 @@ class Dataset(Figures):
         self,
         engine: Engine,
         policy: AnyPolicy,
-        ledger: Ledger,
+        ledger: Callable[[], Ledger],
         *,
         name: str,
         budget: Fraction | None,
@@ -66,7 +67,7 @@ class Dataset(Figures):
     ) -> None:
         self._engine = engine
         self._policy = policy
-        self._ledger = ledger
+        self._open_ledger = ledger
         self._name = name
         self._budget = budget
         self._durable = durable
@@ -79,6 +80,11 @@ class Dataset(Figures):
         self._flags: BoundPredicate | None = None
         self._units = self._inspected()
         self._fingerprint = self._current_fingerprint()
+
+    @cached_property
+    def _ledger(self) -> Ledger:
+        """Opened when the account is first needed: what is refused before leaves no file behind."""
+        return self._open_ledger()
 
     @property
     def name(self) -> str:
@@ -241,7 +247,8 @@ class Dataset(Figures):
     def close(self) -> None:
         """Let go of the source and the ledger."""
         self._engine.close()
-        self._ledger.close()
+        if "_ledger" in vars(self):
+            self._ledger.close()
 
     def __enter__(self) -> Dataset:
         return self

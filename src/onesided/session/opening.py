@@ -11,7 +11,7 @@ from onesided.engine.base import Engine
 from onesided.engine.duckdb import DuckDBEngine
 from onesided.errors import InputError, PolicyError, RequestError
 from onesided.language import Schema
-from onesided.ledger import open_ledger
+from onesided.ledger import check_ledger, open_ledger
 from onesided.loss import Number, positive
 from onesided.policy import FunctionPolicy, Policy
 from onesided.randomness import Randomness, system
@@ -83,11 +83,11 @@ def open_dataset(
         parts = _partition(partition_by, engine)
         named = name or table or _name(source)
         tables = public_tables(engine, public or {}, named)
-        account = open_ledger(ledger)
+        check_ledger(ledger)
         return Dataset(
             engine,
             rules,
-            account,
+            lambda: open_ledger(ledger),
             name=named,
             budget=agreed,
             durable=ledger is not None,

@@ -6,12 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from onesided.engine.base import Engine, HoldsPublicTables, Lookup, PublicTable
+from onesided.engine.public import read_public
 from onesided.errors import RequestError, SourceError
 from onesided.language import Schema, Type
 from onesided.language.query import Join, public_column
 
 #: What the data set may always be called in FROM, whatever its name.
 ANY_NAME = "data"
+#: A table that an engine does not hold is part of every statement that joins it.
+MOST_WRITTEN_ROWS = 1_000
 _JOINABLE = (Type.INTEGER, Type.TEXT, Type.BOOLEAN, Type.DATE, Type.TIMESTAMP)
 
 
@@ -21,12 +24,10 @@ def public_tables(
     """Read the declared tables, for good: what changes in a file later is not seen."""
     if not declared:
         return {}
-    if not isinstance(engine, HoldsPublicTables):
-        raise RequestError("This engine joins no public tables; leave them out, or use files.")
     names = [name.lower() for name in (*declared, dataset, ANY_NAME)]
     if len(set(names)) < len(declared) + len({dataset.lower(), ANY_NAME}) or "" in names:
         raise SourceError("Each public table needs a name of its own, other than the data's.")
-    tables = {name: engine.add_public(name, source) for name, source in declared.items()}
+    tables = {name: _held(engine, read_public(name, source)) for name, source in declared.items()}
     for name, table in tables.items():
         taken = [each for each in table.schema if public_column(name, each) in engine.schema]
         if taken:
@@ -34,11 +35,23 @@ def public_tables(
     return tables
 
 
+def _held(engine: Engine, table: PublicTable) -> PublicTable:
+    """The table within the engine, or small enough to be written into each statement."""
+    if isinstance(engine, HoldsPublicTables):
+        return engine.hold(table)
+    if len(table.content) > MOST_WRITTEN_ROWS:
+        raise SourceError(
+            f"The public table {table.name} has more than {MOST_WRITTEN_ROWS:,} rows, which only "
+            "files and frames here can be joined with; put less into it."
+        )
+    return table
+
+
 def lookups(
-    engine: Engine, tables: Mapping[str, PublicTable], joins: Sequence[Join]
+    schema: Schema, tables: Mapping[str, PublicTable], joins: Sequence[Join]
 ) -> tuple[Lookup, ...]:
-    """The joins of a statement, each checked to be a function of the row."""
-    return tuple(_lookup(engine, tables[join.table], join) for join in joins)
+    """The joins of a statement, each checked to be a function of the row of the data."""
+    return tuple(_lookup(schema, tables[join.table], join) for join in joins)
 
 
 def determined(found: Sequence[Lookup], unit: Sequence[str]) -> frozenset[str]:
@@ -51,12 +64,11 @@ def determined(found: Sequence[Lookup], unit: Sequence[str]) -> frozenset[str]:
     )
 
 
-def _lookup(engine: Engine, table: PublicTable, join: Join) -> Lookup:
-    assert isinstance(engine, HoldsPublicTables)
+def _lookup(schema: Schema, table: PublicTable, join: Join) -> Lookup:
     for own, other in join.on:
-        _check_types(engine.schema, own, table, other)
+        _check_types(schema, own, table, other)
     key = tuple(other for _, other in join.on)
-    if not engine.is_key(table, key):
+    if not table.tells_apart(key):
         raise RequestError(
             f"Several rows of the public table {table.name} have the same {', '.join(key)}; "
             "join it by columns that tell its rows apart."

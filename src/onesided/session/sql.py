@@ -180,7 +180,7 @@ def asked(
 def _grouping(
     select: Select, schema: Schema, where: Surroundings, limits: Limits, scope: Scope
 ) -> Grouping:
-    joined = lookups(where.engine, where.public, select.joins)
+    joined = lookups(where.engine.schema, where.public, select.joins)
     inside: BoundPredicate | None = scope.inside
     for lookup in joined:
         inside = both(inside, found(lookup, schema))

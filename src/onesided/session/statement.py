@@ -96,7 +96,20 @@ def promise(balance: Balance) -> str:
     and it is the minimum relaxation itself where it was used. Where it was not: of a single
     stricter policy the pair need not be relaxed at all, and of several the account's pair
     (Σ Sⱼ, Σ max(Sⱼ, Tⱼ)) holds where all of them say sensitive.
+
+    Over several snapshots the same holds for units that were sensitive in all of them: of any other
+    unit one version was not protected.
     """
+    snapshots = len({each.snapshot for each in _charges(balance)})
+    if snapshots < 2:
+        return _promise_of_all(balance)
+    return (
+        f"{_promise_of_all(balance)} Of the {snapshots} snapshots of the data, a unit must have "
+        "been sensitive in each for this to hold."
+    )
+
+
+def _promise_of_all(balance: Balance) -> str:
     unit = Unit(balance.terms.unit)
     used = {each.spending.policy_id: each.spending for each in _charges(balance)}
     if not used or balance.terms.policy_id in used:

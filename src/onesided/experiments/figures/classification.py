@@ -105,7 +105,7 @@ def _as_good(trace: Trace, epsilon: float, rows: Results) -> Claim:
             f"ρ = {percent(share)}: OsdpRR {rr}, All-NS {ns}" for share, (rr, ns) in pairs.items()
         ),
         verdict=Verdict.of(*(rr.mean - ns.mean < SAME for rr, ns in pairs.values())),
-        remark=""
+        remark="Where fewer are non-sensitive, a fold has few of the rarer class to learn from."
         if epsilon == 1
         else f"At ε = {epsilon:g} a sample keeps 1 % of the non-sensitive trajectories, of which "
         "few belong to the rarer class: there is little to learn from.",
@@ -191,4 +191,5 @@ FIGURE = Figure(
     title="Classification of trajectories",
     trials=_trials,
     section=_section,
+    uses_traces=True,
 )

@@ -144,7 +144,8 @@ def _claims(data: str, rows: Results, shown: Results, metric: str) -> list[Claim
             measured=f"LM T1 {_at(shown, T1, 1.0)}, OsdpRR {_at(shown, 'OsdpRR', 1.0, 0.5)}: "
             f"{even:.3g} times",
             verdict=Verdict.of(1 / COMPARABLE <= even <= COMPARABLE),
-            remark=f"Comparable means within {COMPARABLE:g} times.",
+            remark=f"Comparable means within {COMPARABLE:g} times."
+            + ("" if metric == SUPPORT else " Laplace errs on every empty cell, a sample on none."),
         ),
         Claim(
             data=data,
@@ -193,4 +194,10 @@ def _plot(trace: Trace, n: int, metric: str, shown: Results) -> Plot:
     )
 
 
-FIGURE = Figure(name="ngrams", title="4-grams and 5-grams", trials=_trials, section=_section)
+FIGURE = Figure(
+    name="ngrams",
+    title="4-grams and 5-grams",
+    trials=_trials,
+    section=_section,
+    uses_traces=True,
+)

@@ -266,5 +266,9 @@ def _bounds_table(trace: Trace, rows: Results) -> Table:
 _ALL_K = (UNBOUNDED, *CELL_BOUNDS)
 
 FIGURE = Figure(
-    name="occupancy", title="Access point × hour of one day", trials=_trials, section=_section
+    name="occupancy",
+    title="Access point × hour of one day",
+    trials=_trials,
+    section=_section,
+    uses_traces=True,
 )
