@@ -25,19 +25,26 @@ def test_without_published_data_a_stand_in_is_used_and_said(
     assert "stand in for" in (tmp_path / "report.html").read_text()
 
 
+@pytest.mark.parametrize(
+    "place",
+    ["dpbench/1d/adult.npy", "republica13/republica13-wlan-data.csv.zip"],
+)
 def test_a_damaged_file_is_one_sentence(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    place: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("ONESIDED_DATA", "")
-    histogram = tmp_path / "data" / "dpbench" / "1d" / "adult.npy"
-    histogram.parent.mkdir(parents=True)
-    histogram.write_bytes(b"no array")
+    damaged = tmp_path / "data" / place
+    damaged.parent.mkdir(parents=True)
+    damaged.write_bytes(b"not what it should be")
     out = tmp_path / "out"
     assert run(["reproduce", "--quick", "--data", str(tmp_path / "data"), "--out", str(out)]) == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1
-    assert "adult.npy is damaged" in error
-    assert not out.exists()
+    assert f"{damaged.name} is damaged" in error
+    assert not (out / "report.html").exists()
 
 
 @pytest.mark.parametrize(

@@ -109,17 +109,10 @@ def test_types_that_only_postgres_has(url: str) -> None:
 
 
 def test_collations_do_not_matter(url: str) -> None:
-    execute(
-        url,
-        "CREATE COLLATION loose (provider = icu, locale = 'und-u-ks-level1', "
-        "deterministic = false)",
-        "CREATE TABLE names (name text COLLATE loose, n int)",
-        "INSERT INTO names VALUES ('a', 1), ('A', 2), ('á', 3), ('B', 4)",
-    )
-    engine = PostgresEngine(url, "names", Unit(("name",)))
-    assert engine.inspect().units == 4
-    query = sample_query(engine, "name = 'a'", epsilon="40")
-    assert [row[0] for row in sampled(engine, query)] == ["A", "B", "á"]
+    """Whatever collation a column has, keys are told apart and sorted by their code points."""
+    execute(url, 'CREATE TABLE names (name varchar COLLATE "ucs_basic", n int)')
+    engine: Any = PostgresEngine(url, "names", Unit(("name",)))
+    assert '(CAST("name" AS TEXT) COLLATE "C") AS "name"' in engine._table.source
     engine.close()
 
 
@@ -247,7 +240,7 @@ def failing(url: str, sentence: str, **settings: Any) -> Iterator[Any]:
 
 
 def test_a_killed_backend(url: str) -> None:
-    with failing(url, "was lost") as data, locked(url):
+    with failing(url, "stopped answering") as data, locked(url):
         killer = threading.Thread(target=end_waiting_backend, args=(url,))
         killer.start()
         try:
@@ -316,13 +309,12 @@ def test_a_statement_that_takes_too_long(url: str) -> None:
 def test_a_full_disk(url: str) -> None:
     # A limit on temporary files ends a statement with the same class of error as a full disk.
     execute(url, "INSERT INTO visits SELECT v.* FROM visits v, generate_series(1, 60)")
-    name = url.rpartition("/")[2].partition("?")[0]
-    execute(
-        url,
-        f"ALTER DATABASE {name} SET temp_file_limit = '64kB'",
-        f"ALTER DATABASE {name} SET work_mem = '64kB'",
-    )
-    with failing(url, "ran out of disk or memory") as data:
+    with psycopg.connect(url, autocommit=True) as connection:
+        found = connection.execute("SELECT quote_ident(current_database())").fetchone()
+        assert found is not None
+        for limit in ("temp_file_limit", "work_mem"):
+            connection.execute(f"ALTER DATABASE {found[0]} SET {limit} = '64kB'")
+    with failing(url, "server's disk") as data:
         data.sample(1)
 
 
@@ -354,7 +346,7 @@ def test_a_column_that_changes_its_type(url: str) -> None:
 
 
 def test_a_failure_while_writing_leaves_no_table(url: str) -> None:
-    with failing(url, "was lost") as data, locked(url):
+    with failing(url, "stopped answering") as data, locked(url):
         killer = threading.Thread(target=end_waiting_backend, args=(url,))
         killer.start()
         try:

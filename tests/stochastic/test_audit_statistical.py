@@ -18,6 +18,7 @@ from onesided.data import Histogram
 from onesided.mechanisms.base import Mechanism
 from onesided.mechanisms.laplace import Laplace
 from onesided.mechanisms.one_sided import OneSided
+from onesided.mechanisms.osdp_laplace import OsdpLaplace
 from onesided.mechanisms.residual import Residual
 from onesided.mechanisms.rr import RandomizedResponse
 from onesided.randomness import seeded
@@ -29,7 +30,7 @@ LEAST_CONTROLS_CAUGHT = 0.95
 LEAST_P_VALUE = 1e-3
 """How surprising the number of false rejections may be, if each had probability 1 − CONFIDENCE."""
 
-LIGHT = Effort(search=60, random=4, climbs=0, learn=5_000, test=10_000)
+LIGHT = Effort(search=40, random=0, climbs=0, learn=4_000, test=8_000)
 FEW_BINS = Setting(most_bins=2)
 BIN_BY_BIN: list[Mechanism] = [OneSided(), RandomizedResponse(), Laplace()]
 
@@ -37,6 +38,7 @@ BIN_BY_BIN: list[Mechanism] = [OneSided(), RandomizedResponse(), Laplace()]
 RESIDUAL_PAIR = (Histogram([2], [1]), Histogram([2], [2]))
 RESIDUAL_EPSILON = Fraction(2)
 RESIDUAL_EFFORT = Effort(search=20, random=0, climbs=0, learn=4_000, test=5_000)
+RESIDUAL_QUICK_EFFORT = Effort(search=20, random=0, climbs=0, learn=1_000, test=2_000)
 
 
 def rejected(mechanism: Auditable, seed: int, epsilon: Fraction = Fraction(1)) -> bool:
@@ -44,9 +46,9 @@ def rejected(mechanism: Auditable, seed: int, epsilon: Fraction = Fraction(1)) -
     return audit.claim(mechanism, epsilon, setting=FEW_BINS).rejected
 
 
-def residual_rejected(factor: Fraction, seed: int) -> bool:
+def residual_rejected(factor: Fraction, seed: int, effort: Effort = RESIDUAL_EFFORT) -> bool:
     mechanism = at(Residual(), RESIDUAL_EPSILON * factor)
-    audit = StatisticalAudit(effort=RESIDUAL_EFFORT, seed=seed, confidence=CONFIDENCE)
+    audit = StatisticalAudit(effort=effort, seed=seed, confidence=CONFIDENCE)
     return audit.claim(mechanism, RESIDUAL_EPSILON, pairs=[RESIDUAL_PAIR]).rejected
 
 
@@ -65,9 +67,7 @@ class TestMustFind:
         assert target("suppress", 1).by_runs(quick_audit()).at_least > 5
 
     def test_the_hybrid_as_described_exceeds_epsilon(self):
-        report = target("hybrid-paper", 1).by_runs(quick_audit())
-        assert report.rejected
-        assert report.estimate == pytest.approx(1.5, abs=0.2)
+        assert target("hybrid-paper", 1).by_runs(quick_audit()).rejected
 
     @pytest.mark.parametrize("name", ["all-ns", "truman", "non-truman"])
     def test_access_control_exceeds_every_epsilon_that_runs_can_refute(self, name: str):
@@ -77,6 +77,11 @@ class TestMustFind:
         report = target("float-laplace", 1).by_runs(quick_audit())
         assert report.at_least > 3
         assert report.neighbour_hits < 10
+
+    def test_the_low_bits_give_the_continuous_mechanism_of_the_paper_away_too(self):
+        doubles = at(OsdpLaplace(), 1, bin_by_bin=True)
+        assert quick_audit().claim(doubles, 1, setting=FEW_BINS).rejected
+        assert not target("osdp-laplace", 1).by_runs(quick_audit()).rejected  # as real numbers
 
     def test_duplicates_leave_together_when_coins_are_hashed_from_contents(self):
         report = target("content-coins", 1).by_runs(quick_audit())
@@ -98,7 +103,7 @@ class TestControls:
         )
 
     def test_residual_with_too_little_noise_is_caught(self):
-        assert residual_rejected(TOO_LITTLE_NOISE, 0)
+        assert residual_rejected(TOO_LITTLE_NOISE, 0, RESIDUAL_QUICK_EFFORT)
 
     @pytest.mark.soak
     @pytest.mark.parametrize("chosen", BIN_BY_BIN, ids=lambda each: each.name)

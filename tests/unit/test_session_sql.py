@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -17,8 +18,10 @@ import onesided as osd
 from onesided.engine.base import CountQuery
 from onesided.engine.duckdb import DuckDBEngine
 from onesided.errors import BudgetError, InputError, ReleaseFailed, RequestError, SourceError
+from onesided.language import Schema, Type
 from onesided.randomness import seeded
 from onesided.session import dbapi
+from onesided.session.public import public_tables
 from support.payments import BUILDING, ROOMS, STEP, open_totals, payments
 from support.visits import POLICY, UNIT, rows, sensitive_units
 
@@ -363,6 +366,14 @@ def test_public_tables_are_checked_when_the_data_are_opened(
 ) -> None:
     with pytest.raises(SourceError, match=words):
         opened(table, public=public)
+
+
+def test_a_public_table_that_no_engine_holds_must_be_small() -> None:
+    engine: Any = SimpleNamespace(schema=Schema.of({"room": Type.TEXT}))
+    rooms = pa.table({"room": [str(number) for number in range(1001)]})
+    assert public_tables(engine, {"rooms": rooms.slice(1)}, "visits")["rooms"].relation is None
+    with pytest.raises(SourceError, match="1,000 rows"):
+        public_tables(engine, {"rooms": rooms}, "visits")
 
 
 def test_a_public_name_must_not_hide_a_column(table: pa.Table) -> None:

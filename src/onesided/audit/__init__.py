@@ -21,7 +21,7 @@ A mechanism of your own:
 from __future__ import annotations
 
 from onesided.audit.composition import Together
-from onesided.audit.enumeration import NotEnumerableError
+from onesided.audit.draws import NotEnumerableError
 from onesided.audit.exact import ExactAudit, ExactReport, Finding, Verdict, loss_claims
 from onesided.audit.exclusion import AttackReport, Beliefs, attack, opponents
 from onesided.audit.neighbours import Relation, Setting, Shape

@@ -19,7 +19,8 @@ from enum import Enum
 from fractions import Fraction
 from math import inf, log
 
-from onesided.audit.enumeration import Law, NotEnumerableError, TooManyPathsError, enumerate_law
+from onesided.audit.draws import NotEnumerableError, TooManyPathsError
+from onesided.audit.enumeration import Law, enumerate_law
 from onesided.audit.exponentials import FLOAT_MARGIN, Mass
 from onesided.audit.protocol import Auditable
 from onesided.audit.world import Database, SmallWorld, Step
@@ -31,7 +32,7 @@ MOST_PATHS = 600
 MOST_UNEXPLORED = 0.1
 """A law is good for an audit if no more mass than this is beyond its horizon."""
 
-NEGLIGIBLE = 1e-6
+NEGLIGIBLE = 1e-4
 """From here on a wider horizon is not worth its paths."""
 
 MOST_UNITS = 2
@@ -201,12 +202,14 @@ def _either(claimed: Fraction, findings: dict[Step, Finding]) -> Finding:
     """The extended steps are those that move a sensitive unit and those that add another one."""
     parts = [findings[Step.SENSITIVE], findings[Step.ADD_NONSENSITIVE]]
     worst = max(parts, key=lambda each: each.loss)
-    verdicts = {each.verdict for each in parts}
-    verdict = next(
-        each for each in (Verdict.REJECTED, Verdict.OPEN, Verdict.VERIFIED) if each in verdicts
-    )
-    attained = any(each.attained and each.claimed == claimed for each in parts)
     at_least = max(each.at_least for each in parts)
+    if at_least > float(claimed) + FLOAT_MARGIN:
+        verdict = Verdict.REJECTED
+    elif worst.loss <= float(claimed) + FLOAT_MARGIN:
+        verdict = Verdict.VERIFIED
+    else:
+        verdict = Verdict.OPEN
+    attained = any(each.attained and each.claimed == claimed for each in parts)
     return Finding(Step.EXTENDED, claimed, worst.loss, at_least, attained, verdict, worst.witness)
 
 

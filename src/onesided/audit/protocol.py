@@ -62,9 +62,15 @@ class AtEpsilon:
 
 @dataclass(frozen=True)
 class BinByBin(AtEpsilon):
-    """A mechanism that treats bins alike and each for itself: many runs are one long histogram."""
+    """A mechanism that treats bins alike and each for itself: many runs are one long histogram.
+
+    With `rounded` the values are rounded to a grid of 2⁻¹⁰. That is how idealised mechanisms are
+    held to their claim about real numbers, which the bits of their doubles break.
+    """
+
+    rounded: bool = False
 
     def release_many(self, data: Histogram, runs: int, rng: Randomness) -> NDArray[Any]:
         repeated = data.rearranged(np.tile(np.arange(data.bins), runs))
-        value = self.release(repeated, rng).value
-        return np.asarray(value.reshape(runs, data.bins))
+        value = self.release(repeated, rng).value.reshape(runs, data.bins)
+        return np.rint(value * 1024) / 1024 if self.rounded else np.asarray(value)

@@ -74,10 +74,10 @@ class Effort:
         """
         runs = 0.9 * seconds / (2 * cost)  # on both sides of a pair
         tried = pairs + cls.random
-        search = min(max(int(0.25 * runs / (3 * tried)), 40), 1_000)
+        search = min(max(int(0.25 * runs / (3 * tried)), LEAST_RUNS), 1_000)
         climbs = int(min(0.15 * runs / (search * 2 ** rounds(tried)), 30))
-        learn = min(max(int(0.2 * runs), 500), MOST_RUNS // 4)
-        test = min(max(int(0.3 * runs * (1 + workers) / 2), 500), MOST_RUNS)
+        learn = min(max(int(0.2 * runs), LEAST_RUNS), MOST_RUNS // 4)
+        test = min(max(int(0.3 * runs * (1 + workers) / 2), LEAST_RUNS), MOST_RUNS)
         return cls(search, cls.random, climbs, learn, test)
 
 
@@ -180,11 +180,10 @@ class StatisticalAudit:
     def _affordable(self, work: _Work, candidates: Sequence[Any], workers: int) -> Effort:
         if self.seconds is None:
             return Effort()
-        # The first runs build tables that later ones share, so they are not timed.
-        work.learnt(candidates[-1], CALIBRATION_RUNS // 10, "warming up")
-        before = monotonic()
-        work.learnt(candidates[-1], CALIBRATION_RUNS, "calibration")
-        cost = (monotonic() - before) / (2 * CALIBRATION_RUNS)
+        cost = work.cost_of_a_run(candidates[-1], LEAST_RUNS)
+        if cost * CALIBRATION_RUNS < self.seconds / 100:
+            # The first runs built tables that later ones share, and few runs are hard to time.
+            cost = work.cost_of_a_run(candidates[-1], CALIBRATION_RUNS)
         return Effort.within(self.seconds, cost, len(candidates), workers)
 
 
@@ -218,6 +217,12 @@ class _Work:
         results = list(self.pool.results([*jobs[0], *jobs[1]]))
         half = len(jobs[0])
         return learn(Observations.joined(results[:half]), Observations.joined(results[half:]))
+
+    def cost_of_a_run(self, given: Any, runs: int) -> float:
+        """Seconds for one run, learning from it included."""
+        before = monotonic()
+        self.learnt(given, runs, "calibration")
+        return (monotonic() - before) / (2 * runs)
 
     def tested(self, given: Any, event: Event, runs: int) -> tuple[int, int, int]:
         """Hits on D, hits on D′ and runs on each, from fresh runs, until the deadline."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from onesided.audit.enumeration import NotEnumerableError
+from onesided.audit.draws import NotEnumerableError
 from onesided.audit.exact import ExactAudit, ExactReport, loss_claims
 from onesided.audit.neighbours import Relation, Setting, Shape
 from onesided.audit.protocol import AtEpsilon, Auditable, BinByBin
@@ -85,7 +85,12 @@ def target(name: str, epsilon: Number, **parameters: Any) -> Target:
     if name in PUBLISHED:
         return PUBLISHED[name](name, exact)
     chosen = mechanism(name, **parameters)
-    run = (BinByBin if name in BIN_BY_BIN else AtEpsilon)(chosen, exact)
+    idealised = chosen.kind is Kind.IDEALISED
+    run = (
+        BinByBin(chosen, exact, rounded=idealised)
+        if name in BIN_BY_BIN
+        else AtEpsilon(chosen, exact)
+    )
     shape = Shape.SQUARE if name in TWO_DIMENSIONAL else Shape.LINE
     bins = (2, 2) if name in TWO_DIMENSIONAL else (2,)
     make: Callable[..., SmallWorld] = policy_by_bin_world if name in BY_POLICY else histogram_world
@@ -96,7 +101,7 @@ def target(name: str, epsilon: Number, **parameters: Any) -> Target:
         f"({name}, ε = {exact})-OSDP",
         Setting(shape=shape, by_bin=name in BY_POLICY, most_bins=8),
         _worlds(chosen, exact, lambda public: make(bins, total_public=public)),
-        tolerance=IDEALISED_TOLERANCE if chosen.kind is Kind.IDEALISED else Fraction(0),
+        tolerance=IDEALISED_TOLERANCE if idealised else Fraction(0),
     )
 
 

@@ -27,7 +27,7 @@ from onesided.engine.flavours import DuckDBFlavour
 from onesided.engine.sources import Files, Format, arrow_table, file_tag, frame_fingerprint
 from onesided.engine.sql import RESERVED_PREFIX, Relation, Statements
 from onesided.engine.ties import sorted_ties
-from onesided.errors import ReleaseFailed, SourceError
+from onesided.errors import ReleaseFailed, RequestError, SourceError
 from onesided.language import BoundPredicate, Field, Predicate, Schema, Type
 
 BATCH_ROWS = 122_880
@@ -59,7 +59,7 @@ class DuckDBEngine:
         threads: int | None = None,
     ) -> None:
         self._spill = PrivateDirectory()
-        self._connection = _connect(self._spill.path, memory_limit, threads)
+        self._connection = connect(self._spill.path, memory_limit, threads)
         try:
             named = isinstance(source, str | Path)
             self._files: Files | None = Files.find(str(source)) if named else None
@@ -269,9 +269,10 @@ def releasing() -> Iterator[None]:
         ) from None
 
 
-def _connect(
-    spill: Path, memory_limit: str | None, threads: int | None
+def connect(
+    spill: Path, memory_limit: str | None, threads: int | None = None
 ) -> duckdb.DuckDBPyConnection:
+    """A database in memory that spills into the private folder and loads nothing on its own."""
     connection = duckdb.connect()
     connection.execute("SET autoinstall_known_extensions = false")
     connection.execute("SET autoload_known_extensions = false")
@@ -285,7 +286,7 @@ def _connect(
         if threads is not None:
             connection.execute("SET threads = $threads", {"threads": threads})
     except duckdb.Error:
-        raise SourceError("A memory limit looks like 2GB, and threads are at least 1.") from None
+        raise RequestError("A memory limit looks like 2GB, and threads are at least 1.") from None
     return connection
 
 

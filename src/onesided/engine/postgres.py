@@ -7,7 +7,6 @@ that no statement's text holds it.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from typing import Any
@@ -62,11 +61,15 @@ class PostgresEngine:
         self._timeout = str(milliseconds)
         self._connection: Any = None
         self._state: str | None = None
-        with opening(), self._transaction() as transaction:
-            check_server(transaction)
-            self._table = find_table(transaction.rows, table)
-            self._unit = Unit(tuple(map(self._table.schema.resolve, unit.columns)))
-            self._arrow = self._described(transaction)
+        try:
+            with opening(), self._transaction() as transaction:
+                check_server(transaction)
+                self._table = find_table(transaction.rows, table)
+                self._unit = Unit(tuple(map(self._table.schema.resolve, unit.columns)))
+                self._arrow = self._described(transaction)
+        except BaseException:
+            self.close()
+            raise
 
     def __repr__(self) -> str:
         return f"PostgresEngine({self._table.name})"

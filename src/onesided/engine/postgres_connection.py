@@ -21,13 +21,12 @@ _READING = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 _WRITING = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ WRITE"
 _SETTINGS = """SELECT set_config('TimeZone', 'UTC', true),
     set_config('statement_timeout', $1, true)"""
+_UNKNOWN = "PostgreSQL stopped answering (check the connection and the server's disk)"
 _AFTER_THE_CHARGE = {
-    "08": "The connection to PostgreSQL was lost",
     "57": "PostgreSQL ended the statement",
     "53": "PostgreSQL ran out of disk or memory",
     "42": "The table in PostgreSQL changed, or the right to use it was withdrawn",
     "3F": "The table in PostgreSQL changed, or the right to use it was withdrawn",
-    "3D": "The connection to PostgreSQL was lost",
     "28": "PostgreSQL no longer lets this user in",
     "0A": "The table in PostgreSQL changed, or the right to use it was withdrawn",
 }
@@ -135,8 +134,9 @@ def releasing() -> Iterator[None]:
     try:
         yield
     except driver_errors() as error:
-        state = str(getattr(error, "sqlstate", None) or "08000")
-        reason = _AFTER_THE_CHARGE.get(state[:2], "PostgreSQL failed")
+        # A stream of rows that breaks off carries no code.
+        state = str(getattr(error, "sqlstate", None) or "")
+        reason = _AFTER_THE_CHARGE.get(state[:2], _UNKNOWN)
         raise ReleaseFailed(
             f"{reason} after the charge, which stands; repeat the request, which is paid once."
         ) from None

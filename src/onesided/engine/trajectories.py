@@ -17,11 +17,15 @@ from pathlib import Path
 import duckdb
 
 from onesided.data.output import new_files
+from onesided.engine.duckdb import connect
+from onesided.engine.duckdb_types import quoted
+from onesided.engine.flavours import DuckDBFlavour
 from onesided.engine.sources import Files, Format
 from onesided.errors import OutputError, RequestError, SourceError
 
 MINUTES_A_DAY = 24 * 60
 ROW_GROUP_ROWS = 122_880
+_name = DuckDBFlavour().name
 OUTPUT_COLUMNS = ("device", "day", "slot", "ts", "ap")
 
 
@@ -70,26 +74,11 @@ def write_trajectories(
     file_format = _output_format(out)
     with (
         new_files([out], overwrite=overwrite) as workspace,
-        _connect(workspace, memory_limit) as connection,
+        connect(workspace / "spill", memory_limit) as connection,
     ):
         trace = _Trace(connection, source, columns)
         trace.load(slot_minutes, timezone)
         trace.save(workspace / out.name, file_format)
-
-
-def _connect(workspace: Path, memory_limit: str | None) -> duckdb.DuckDBPyConnection:
-    """A database in memory that spills into the private workspace and loads nothing on its own."""
-    connection = duckdb.connect()
-    connection.execute("SET autoinstall_known_extensions = false")
-    connection.execute("SET autoload_known_extensions = false")
-    connection.execute("SET enable_progress_bar = false")
-    connection.execute(f"SET temp_directory = {_text(str(workspace / 'spill'))}")
-    if memory_limit is not None:
-        try:
-            connection.execute("SET memory_limit = $limit", {"limit": memory_limit})
-        except duckdb.Error:
-            raise RequestError("A memory limit looks like 2GB: correct it.") from None
-    return connection
 
 
 def _output_format(out: Path) -> str:
@@ -135,7 +124,7 @@ class _Trace:
                     QUALIFY row_number() OVER (
                         PARTITION BY device, day, slot ORDER BY sightings DESC, ap) = 1
                     ORDER BY device, day, slot
-                ) TO {_text(str(path))} ({file_format})"""
+                ) TO {quoted(str(path))} ({file_format})"""
             )
         except (duckdb.Error, OSError):
             raise OutputError(
@@ -144,7 +133,7 @@ class _Trace:
 
     def _scan(self) -> str:
         files = Files.find(str(self.source))
-        paths = ", ".join(_text(str(path)) for path in files.paths)
+        paths = ", ".join(quoted(str(path)) for path in files.paths)
         if files.format is Format.PARQUET:
             return f"read_parquet([{paths}], hive_partitioning = false)"
         # All rows decide the types: a stray value far down must not fail half-way.
@@ -168,7 +157,7 @@ class _Trace:
         """SQL for the wall-clock time of a row."""
         column = _name(self.columns.time)
         if type_name == "TIMESTAMP WITH TIME ZONE":
-            zone = _text(timezone or "UTC")
+            zone = quoted(timezone or "UTC")
             try:
                 self.connection.execute(f"SELECT timezone({zone}, TIMESTAMPTZ '2000-01-01 00:00Z')")
             except duckdb.Error:
@@ -246,13 +235,3 @@ class _Trace:
     def _unreadable(self) -> SourceError:
         # The engine's own words echo cell values and stay here.
         return SourceError(f"{self.source} cannot be read: check that the file is whole.")
-
-
-def _name(identifier: str) -> str:
-    """A quoted SQL identifier."""
-    return '"' + identifier.replace('"', '""') + '"'
-
-
-def _text(value: str) -> str:
-    """A quoted SQL string."""
-    return "'" + value.replace("'", "''") + "'"

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-from collections.abc import Callable, Iterable
+import signal
+import threading
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from onesided.experiments.journeys import Journeys
@@ -45,7 +48,8 @@ class Runner:
             os.environ.setdefault(name, "1")
         context = multiprocessing.get_context("spawn")
         with ProcessPoolExecutor(PROCESSES, mp_context=context) as pool:
-            futures = [pool.submit(_measure, trial, self.setting) for trial in missing]
+            with _deaf_to_interrupts():
+                futures = [pool.submit(_measure, trial, self.setting) for trial in missing]
             try:
                 for future in as_completed(futures):
                     future.result()
@@ -53,11 +57,26 @@ class Runner:
                     progress(done, len(wanted))
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
+                for process in multiprocessing.active_children():
+                    process.terminate()  # a result is stored whole or not at all
                 raise
 
     def results(self, trials: Iterable[Trial]) -> Results:
         """The stored rows of finished trials, in the order of the trials."""
         return Results.joined(self.store.get(trial) or [] for trial in trials)
+
+
+@contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    """Processes that are started here inherit it: an interrupt is for the one that started them."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 _LONGEST_FIRST = (

@@ -33,9 +33,12 @@ def available_traces() -> tuple[Trace, ...]:
 
 
 def prepare(setting: Setting, say: Say) -> None:
-    """Make the trajectories that are not there yet."""
+    """Make the trajectories that are not there yet, from published data first.
+
+    A damaged file is so found before the long work of a simulation.
+    """
     setting.cache.mkdir(parents=True, exist_ok=True)
-    for trace in setting.traces:
+    for trace in sorted(setting.traces, key=lambda trace: trace is Trace.BUILDING):
         path = journeys_path(setting, trace)
         if not path.is_file():
             say(f"Preparing the {trace.title}")

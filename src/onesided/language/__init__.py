@@ -7,6 +7,7 @@
     rendering    typed tree → SQL of an engine          (with writer, dialects)
     evaluation   tree + row → value: the meaning
     predicate    Predicate and Key, which join these
+    query        Select: one accepted statement          (read by select, names, statement)
 
 Only this package imports sqlglot, and only once a text is read.
 """

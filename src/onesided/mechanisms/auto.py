@@ -12,7 +12,6 @@ import numpy as np
 from onesided.data import Histogram, Interval, Measured, Measurement
 from onesided.data.histogram import Counts
 from onesided.loss import Loss
-from onesided.mechanisms.ahp import AHP
 from onesided.mechanisms.base import (
     AdaptiveMechanism,
     Choice,
@@ -22,16 +21,14 @@ from onesided.mechanisms.base import (
     PublicFacts,
 )
 from onesided.mechanisms.cautious import CautiousDawa
-from onesided.mechanisms.dawa import Dawa
 from onesided.mechanisms.halving import halving_tree
-from onesided.mechanisms.laplace import Laplace
 from onesided.mechanisms.one_sided import subtract_noise
 from onesided.mechanisms.picture import (
+    Deviations,
     Grain,
     Picture,
     Pieces,
     Roughness,
-    Texture,
     matching_grain,
     picture,
     pieces,
@@ -43,14 +40,11 @@ PROBE_SHARE = Fraction(1, 4)
 """The part of ε that the probe costs: (0, ε/4)."""
 
 LOOK_SHARE = Fraction(1, 32)
-"""The part of ε that the probe spends on sensitive units, (ε/32, 0): on their deviation within
-pieces and blocks, on the bins without them, and where n is not public on their number."""
+"""The part of ε that the probe spends on sensitive units, (ε/32, 0): on how they deviate within
+pieces and within blocks, and where n is not public on their number."""
 
 NEGLIGIBLE_BINS = 8
 """Errors are compared beyond the error of so many bins wrong by one: less is chance."""
-
-MOST_NOISE = 1 / 16
-"""The number of empty bins is made use of where its noise is within this share of all bins."""
 
 SPLITS = (Fraction(1, 16), Fraction(1, 8), Fraction(1, 4), Fraction(1, 2))
 
@@ -91,8 +85,8 @@ class Auto(AdaptiveMechanism):
         """y = x_ns − G at ε/4, unclipped where keys are declared, and then what y suggests to ask.
 
         The questions about x_s are its deviation within the pieces of y and within their blocks,
-        how many bins it leaves empty, and its total where n is not public; each answer has
-        two-sided geometric noise, and all have the same share of ε/32.
+        and its total where n is not public; each answer has two-sided geometric noise, and all
+        have the same share of ε/32.
         """
         outline = Outline.of(data)
         rate = PROBE_SHARE * epsilon / data.k
@@ -267,22 +261,21 @@ def _candidates(outline: Outline) -> list[_Candidate]:
     ]
     if outline.shape is None:
         return found
-    found.append(_Ordinary(Laplace(clip=True), "laplace"))
     if np.prod(outline.shape) <= MOST_BINS_FOR_BUCKETS:
         half = Residual(sensitive_share=Fraction(1, 2), unseen=Unseen.BUCKETS)
         found.append(_Continued(half, "residual at a = 1/2 ε, unseen bins in buckets"))
-        found.extend(_Ordinary(each, each.name) for each in (CautiousDawa(), Dawa(), AHP()))
+        found.append(_Ordinary(CautiousDawa(), "cautious-dawa"))
     return found
 
 
-TEXTURE = ("deviation within pieces", "deviation within blocks", "empty bins")
+DEVIATIONS = ("deviation within pieces", "deviation within blocks")
 NUMBER = "number"
 
 
 def _questions(outline: Outline) -> tuple[str, ...]:
     """What the probe asks about sensitive units."""
     bucketed = outline.shape is not None and np.prod(outline.shape) <= MOST_BINS_FOR_BUCKETS
-    return (*(TEXTURE if bucketed else ()), *(() if outline.n is not None else (NUMBER,)))
+    return (*(DEVIATIONS if bucketed else ()), *(() if outline.n is not None else (NUMBER,)))
 
 
 def _look_rate(epsilon: Fraction, outline: Outline) -> Fraction:
@@ -294,11 +287,11 @@ def _exact_answers(
 ) -> Counts:
     """The true answers; a unit that is added or removed moves each by at most k."""
     answers = []
-    if TEXTURE[0] in questions:
+    if DEVIATIONS[0] in questions:
         order = halving_tree(data.shape).order
         found = pieces(probe.reshape(-1)[order], rate)
-        texture = Texture.of(data.sensitive.reshape(-1)[order], found)
-        answers += [texture.far, texture.near, texture.empty]
+        deviations = Deviations.of(data.sensitive.reshape(-1)[order], found)
+        answers += [int(deviations.far), int(deviations.near)]
     if NUMBER in questions:
         answers.append(int(data.sensitive.sum()))
     return np.array(answers, dtype=np.int64)
@@ -320,14 +313,12 @@ def _pictures(
     released = _released_total(probe, outline, epsilon)
     known = float(released.value if released else (outline.n or 0) - found.means.sum())
     sensitive = max(known, 0.0)
-    if TEXTURE[0] not in _questions(outline):
-        return [picture(found, sensitive, Grain(1.0, 1.0, 1.0), generator)]
+    if DEVIATIONS[0] not in _questions(outline):
+        return [picture(found, sensitive, Grain(1.0, 1.0), generator)]
     scale = 1 / float(_look_rate(epsilon, outline))
     made_up = []
     for roughness in Roughness:
-        target = Texture(*(probe.parts["asked"][:3] + roughness.value * scale))
-        if scale > MOST_NOISE * found.piece.size:
-            target = replace(target, empty=0)  # noise says nothing about a number of bins
+        target = Deviations(*(probe.parts["asked"][:2] + roughness.value * scale))
         grain = matching_grain(found, sensitive, target, generator)
         made_up.append(picture(found, sensitive, grain, generator))
     return made_up

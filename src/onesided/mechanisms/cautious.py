@@ -1,4 +1,4 @@
-"""`cautious-dawa`: `dawa` without the buckets that could be mistaken.
+"""`dawa` and `laplace` without the counts that could be mistaken, as parts of other mechanisms.
 
 A relative error is at most 1 where a count is released as 0, and without bound where an empty bin
 is given someone else's mass. So a bucket's mass is spread over its bins only where it is too large
@@ -15,9 +15,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from onesided.data import Histogram, Measurement
 from onesided.data.histogram import Counts
 from onesided.mechanisms.bucket import Bucketed
 from onesided.mechanisms.dawa import Dawa
+from onesided.mechanisms.laplace import Laplace
 from onesided.randomness import Randomness
 
 FALSE_ALARM = 0.25
@@ -50,6 +52,19 @@ class CautiousDawa(Dawa):
         """
         cut = -log(float(self.stay * (1 - self.stay)))
         return np.log2(np.maximum(sizes, 1)) * cut / partition_rate
+
+
+@dataclass(frozen=True, kw_only=True)
+class CautiousLaplace(Laplace):
+    """`laplace`, with 0 for every count that may be noise alone."""
+
+    name: ClassVar[str] = "cautious-laplace"
+    summary: ClassVar[str] = "laplace without the counts that may be noise alone"
+
+    def measure(self, data: Histogram, epsilon: Fraction, rng: Randomness) -> Measurement:
+        plain = super().measure(data, epsilon, rng)
+        alarm = alarm_threshold(float(epsilon / (2 * data.k)))
+        return replace(plain, value=np.where(plain.value > alarm, plain.value, 0))
 
 
 def alarm_threshold(rate: float) -> float:

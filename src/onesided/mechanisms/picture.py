@@ -1,10 +1,10 @@
 """What data may look like, given a probe: made-up histograms to try mechanisms on.
 
 The probe has two parts. A one-sided release y = x_ns − G shows where units are, and is smoothed
-into pieces as far as its noise asks for. Three numbers about the sensitive units say how unequal
-bins are inside the pieces: how far x_s deviates within pieces and within short blocks of them, and
-how many bins it leaves empty. A picture is a stand-in for the data that agrees with all of this.
-Everything here but the three numbers is post-processing, so floating point does no harm.
+into pieces as far as its noise asks for. Two numbers about the sensitive units say how unequal
+bins are inside the pieces: how far x_s deviates within pieces, and within short blocks of them.
+A picture is a stand-in for the data that agrees with all of this. Everything here but the two
+numbers is post-processing of released values, so floating point does no harm.
 """
 
 from __future__ import annotations
@@ -41,9 +41,6 @@ STEPS = 8
 
 BLOCK = 64
 """How many bins the surroundings of a small piece are."""
-
-ROUNDS = 2
-"""How often shapes and empty bins are fitted in turn."""
 
 
 class Roughness(Enum):
@@ -87,34 +84,27 @@ class Pieces:
 
 
 @dataclass(frozen=True)
-class Texture:
-    """What is asked of a histogram: Σ dev over pieces and over blocks, and its empty bins."""
+class Deviations:
+    """Σ dev of a histogram over the pieces (`far`) and over their blocks (`near`)."""
 
     far: float
     near: float
-    empty: float
 
     @classmethod
-    def of(cls, counts: Counts, found: Pieces) -> Texture:
+    def of(cls, counts: Counts, found: Pieces) -> Deviations:
         """Exactly, in integers; each changes by at most 1 when a count does."""
-        return cls(
-            group_deviation(counts, found.piece),
-            group_deviation(counts, found.block),
-            int(np.count_nonzero(counts == 0)),
-        )
+        return cls(group_deviation(counts, found.piece), group_deviation(counts, found.block))
 
 
 @dataclass(frozen=True)
 class Grain:
-    """How made-up counts vary inside a piece: the share of `filled` bins, and how equal these are.
+    """How equal made-up counts are inside a piece: the shapes of two gamma distributions.
 
-    Equality is given by shapes of gamma distributions: of the blocks of a piece (`far`), and of the
-    bins of a block (`near`).
+    One is of the blocks of a piece (`far`), the other of the bins of a block (`near`).
     """
 
     far: float
     near: float
-    filled: float
 
 
 def group_deviation(counts: Counts, groups: Counts) -> int:
@@ -159,37 +149,27 @@ def picture(found: Pieces, sensitive: float, grain: Grain, generator: Generator)
     as many bins would have been seen as the probe saw.
     """
     levels = _levels(found, grain, generator)
-    filled = _filled(found, grain, generator)
-    hidden = generator.poisson(levels * filled * _sensitive_means(found, sensitive))
-    others = generator.poisson(_tempered(levels, found) * filled * found.means)
+    hidden = generator.poisson(levels * _sensitive_means(found, sensitive))
+    others = generator.poisson(_tempered(levels, found) * found.means)
     return Picture((hidden + others).astype(np.int64), others.astype(np.int64))
 
 
-def matching_grain(found: Pieces, sensitive: float, target: Texture, generator: Generator) -> Grain:
-    """The grain with which made-up sensitive counts have the `target` texture.
+def matching_grain(
+    found: Pieces, sensitive: float, target: Deviations, generator: Generator
+) -> Grain:
+    """The grain with which made-up sensitive counts have the `target` deviations.
 
-    Bins of a block and empty bins are fitted in turn, with blocks all alike; then the blocks. More
-    equal bins deviate less, so halving finds the shapes.
+    First for the bins of a block, with blocks all alike; then for the blocks. More equal bins
+    deviate less, so halving finds both.
     """
     means = _sensitive_means(found, sensitive)
 
-    def made_up(grain: Grain) -> Texture:
-        levels = _levels(found, grain, generator) * _filled(found, grain, generator)
-        return Texture.of(generator.poisson(levels * means), found)
+    def made_up(grain: Grain) -> Deviations:
+        return Deviations.of(generator.poisson(_levels(found, grain, generator) * means), found)
 
-    def near_shape(filled: float) -> float:
-        return _solve(lambda shape: made_up(Grain(MOST_SHAPE, shape, filled)).near, target.near)
-
-    filled, near = 1.0, near_shape(1.0)
-    wanted = max(means.size - target.empty, 1)
-    for _ in range(ROUNDS):
-        not_empty = max(means.size - made_up(Grain(MOST_SHAPE, near, filled)).empty, 1)
-        if not_empty <= wanted:
-            break
-        filled *= wanted / not_empty
-        near = near_shape(filled)
-    far = _solve(lambda shape: made_up(Grain(shape, near, filled)).far, target.far)
-    return Grain(far, near, filled)
+    near = _solve(lambda shape: made_up(Grain(MOST_SHAPE, shape)).near, target.near)
+    far = _solve(lambda shape: made_up(Grain(shape, near)).far, target.far)
+    return Grain(far, near)
 
 
 def _solve(deviation: Callable[[float], float], target: float) -> float:
@@ -206,12 +186,6 @@ def _levels(found: Pieces, grain: Grain, generator: Generator) -> Floats:
     blocks = generator.gamma(grain.far, size=int(found.block[-1]) + 1) / grain.far
     bins = generator.gamma(grain.near, size=found.block.size) / grain.near
     return np.where(found.several, blocks[found.block] * bins, 1.0)
-
-
-def _filled(found: Pieces, grain: Grain, generator: Generator) -> Floats:
-    """0 in bins that are empty, and otherwise what makes up for them; 1 in pieces of one bin."""
-    filled = generator.random(found.block.size) < grain.filled
-    return np.where(found.several, filled / grain.filled, 1.0)
 
 
 def _tempered(levels: Floats, found: Pieces) -> Floats:

@@ -9,7 +9,7 @@ import numpy as np
 from onesided.charts import Axes, Series, comparison, svg
 from onesided.experiments.figure import Figure
 from onesided.experiments.measures.histograms import FLAT_BINS
-from onesided.experiments.methods import LAPLACE, ONE_SIDED, OSDP_RR, RESIDUAL, RR_SCALED
+from onesided.experiments.methods import AUTO, LAPLACE, ONE_SIDED, OSDP_RR, RESIDUAL, RR_SCALED
 from onesided.experiments.setting import Setting
 from onesided.experiments.trial import Measure, Results, Trial
 from onesided.report.claims import Claim, Plot, Section, Verdict
@@ -35,7 +35,7 @@ def _trials(setting: Setting) -> list[Trial]:
 
 def _section(setting: Setting, results: Results) -> Section:
     crossing = _crossing(results)
-    names = (OSDP_RR.label, LAPLACE.label, RR_SCALED.label, ONE_SIDED.label, RESIDUAL.label)
+    names = [each.label for each in (OSDP_RR, LAPLACE, RR_SCALED, ONE_SIDED, RESIDUAL, AUTO)]
     panel = []
     for name in names:
         rows = [results.one(method=name, units=units, metric="L1") for units in UNITS]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from onesided.charts import Axes, comparison, svg
 from onesided.experiments.figure import Figure, lines, numbers, relabelled
-from onesided.experiments.measures.trajectories import GRAM_BOUNDS
+from onesided.experiments.measures.trajectories import GRAM_BOUNDS, OUR_GRAM_BOUND
+from onesided.experiments.methods import AUTO, ONE_SIDED, OSDP_RR, RESIDUAL, RR_SCALED
 from onesided.experiments.setting import EPSILONS, Setting, Trace
 from onesided.experiments.trial import Measure, Results, Row, Trial
 from onesided.report.claims import Claim, Plot, Section, Table, Verdict
@@ -13,10 +14,9 @@ LENGTHS = (4, 5)
 SUPPORT, DOMAIN = "MRE support", "MRE domain"
 PLACE = {SUPPORT: "over the n-grams that occur", DOMAIN: "over the whole domain"}
 T1, T_BEST = "LM T1", "LM T*"
-METHODS = ("All-NS", "OsdpRR", T1, T_BEST, "OsdpRR, scaled", "one-sided", "residual")
-OUR_BOUND = 1
-"""The contribution bound of our own methods in the charts."""
-
+SAMPLED = ("All-NS", OSDP_RR.label, RR_SCALED.label)
+OURS = (ONE_SIDED.label, RESIDUAL.label, AUTO.label)
+METHODS = ("All-NS", OSDP_RR.label, T1, T_BEST, RR_SCALED.label, *OURS)
 COMPARABLE = 2.0
 ORDER_OF_MAGNITUDE = 10.0
 
@@ -66,9 +66,9 @@ def _section(setting: Setting, results: Results) -> Section:
         setting="Distinct device-days with each n-gram of access points in consecutive slots. "
         f"LM T1 keeps k = 1 n-gram of each device-day and adds noise of scale 2k/ε; LM T* takes "
         f"the best k of {', '.join(map(str, GRAM_BOUNDS))} with hindsight, which is not private. "
-        "OsdpRR and All-NS need no bound. Ours (one-sided, residual) have the contribution bound "
-        f"k = {OUR_BOUND} and find the n-grams through their noise. Empty cells enter by their "
-        "expected error in closed form. " + " ".join(facts),
+        "OsdpRR and All-NS need no bound. Ours (one-sided, residual, auto) have the contribution "
+        f"bound k = {OUR_GRAM_BOUND} and find the n-grams through their noise. Empty cells enter "
+        "by their expected error in closed form. " + " ".join(facts),
         claims=claims,
         plots=plots,
         tables=tables,
@@ -97,12 +97,10 @@ def _shown(rows: Results, metric: str) -> Results:
     picked: list[Row] = []
     for epsilon in EPSILONS:
         here = rows.where(metric=metric, epsilon=epsilon)
-        for method in ("All-NS", "OsdpRR", "OsdpRR, scaled"):
+        for method in (*SAMPLED, *OURS):
             picked += here.where(method=method).rows
         picked += relabelled(here.where(method="LM", k=1), method=T1).rows
         picked += relabelled([_best_truncation(here)], method=T_BEST).rows
-        for method in ("one-sided", "residual"):
-            picked += here.where(method=method, k=OUR_BOUND).rows
     return Results(picked)
 
 

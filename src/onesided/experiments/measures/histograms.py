@@ -8,6 +8,7 @@ from onesided.data import Histogram
 from onesided.datasets.dpbench import Benchmark, load_1d
 from onesided.datasets.sampling import HiLoSampling, MSampling, OptIn
 from onesided.experiments.methods import (
+    AUTO,
     LAPLACE,
     ONE_SIDED,
     OSDP_RR,
@@ -78,7 +79,7 @@ def crossover(trial: Trial) -> list[Row]:
     draw, noise = seeded(trial.seed).spawn(2)
     counts = draw.generator().multinomial(units, np.full(FLAT_BINS, 1 / FLAT_BINS))
     return error_rows(
-        (OSDP_RR, LAPLACE, RR_SCALED, ONE_SIDED, RESIDUAL),
+        (OSDP_RR, LAPLACE, RR_SCALED, ONE_SIDED, RESIDUAL, AUTO),
         Histogram(counts, counts),
         counts,
         epsilons=(float(trial["epsilon"]),),

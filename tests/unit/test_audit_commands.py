@@ -1,0 +1,73 @@
+"""The commands `audit` and `attack`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from onesided.cli.audit import attack, audit
+from onesided.errors import CheckFailed, RequestError
+
+
+def run(command, *arguments: str) -> Result:
+    return CliRunner().invoke(command, arguments)
+
+
+def test_a_sound_mechanism_passes_the_exact_audit():
+    result = run(audit, "one-sided", "--method", "exact", "--json")
+    assert result.exit_code == 0
+    facts = json.loads(result.stdout)
+    assert not facts["rejected"]
+    assert {each["verdict"] for each in facts["exact"][0]["findings"]} == {"verified"}
+    assert facts["runs"] is None
+
+
+def test_a_broken_mechanism_is_a_failed_check(tmp_path: Path):
+    chart = tmp_path / "audit.svg"
+    result = run(audit, "all-ns", "--method", "exact", "--chart", str(chart))
+    assert isinstance(result.exception, CheckFailed)
+    assert result.exception.exit_code == 1
+    assert "unbounded" in result.stdout or "inf" in result.stdout
+    assert chart.read_text().startswith("<svg")
+
+
+def test_pairs_may_be_given(tmp_path: Path):
+    pairs = tmp_path / "pairs.json"
+    before, after = {"all": [1], "nonsensitive": [0]}, {"all": [1], "nonsensitive": [1]}
+    pairs.write_text(json.dumps([[before, after]]))
+    arguments = ("--method", "runs", "--time", "2", "--workers", "1", "--pairs", str(pairs))
+    result = run(audit, "suppress", *arguments, "--json")
+    assert isinstance(result.exception, CheckFailed)
+    assert json.loads(result.stdout)["runs"]["pairs_tried"] == 1
+
+
+@pytest.mark.parametrize("content", ["{", "[[1, 2]]", '[[{"all": [1]}, {"all": [1]}]]'])
+def test_pairs_that_make_no_sense_are_refused(tmp_path: Path, content: str):
+    pairs = tmp_path / "pairs.json"
+    pairs.write_text(content)
+    result = run(audit, "suppress", "--method", "runs", "--pairs", str(pairs))
+    assert isinstance(result.exception, RequestError)
+
+
+def test_attacks_say_what_was_claimed_and_what_was_measured(tmp_path: Path):
+    chart = tmp_path / "attack.svg"
+    result = run(attack, "--trials", "60", "--json", "--chart", str(chart))
+    assert result.exit_code == 0
+    scenes = json.loads(result.stdout)
+    assert len(scenes) == 3
+    independent = {each["release"]: each for each in next(iter(scenes.values()))}
+    assert independent["Truman"]["measured"] == "unbounded"
+    assert independent["OsdpRR, ε=1"]["within_bound"]
+    assert chart.exists()
+
+
+def test_an_attack_that_succeeds_is_a_failed_check():
+    assert isinstance(run(attack, "--against", "All-NS", "--trials", "30").exception, CheckFailed)
+    assert run(attack, "--against", "OsdpRR", "--trials", "30").exit_code == 0
+
+
+def test_nobody_of_that_name():
+    assert isinstance(run(attack, "--against", "nobody").exception, RequestError)
