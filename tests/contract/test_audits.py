@@ -21,7 +21,7 @@ MOST_PATHS = 300
 SECONDS = 8.0
 """The statistical audit of one mechanism begins no further work after so long."""
 
-EFFORT = Effort(search=30, random=0, climbs=0, learn=300, test=600)
+EFFORT = Effort(search=20, random=0, climbs=0, learn=250, test=500)
 SOAK_PATHS = 2_000
 SOAK_EFFORT = Effort(search=100, random=10, climbs=5, learn=4_000, test=8_000)
 

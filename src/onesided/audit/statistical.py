@@ -36,7 +36,8 @@ from onesided.errors import InputError
 from onesided.loss import Number, positive
 
 CONFIDENCE = 0.99
-CALIBRATION_RUNS = 200
+CALIBRATION_RUNS = (200, 2_000)
+CALIBRATION_SHARE = 0.05
 MOST_RUNS = 200_000
 
 LEAST_RUNS = 20
@@ -66,19 +67,31 @@ class Effort:
             raise InputError(f"Each phase of an audit needs at least {LEAST_RUNS} runs.")
 
     @classmethod
-    def within(cls, seconds: float, cost: float, pairs: int, workers: int) -> Effort:
-        """What fits into so many seconds when one run takes `cost`, for so many patterned pairs.
+    def within(cls, seconds: float, cost: Cost, pairs: int, workers: int) -> Effort:
+        """What fits into so many seconds at this cost, for so many patterned pairs.
 
-        The rounds of the search cost 1 + 2/3 + (2/3)² + … ≤ 3 times the first one. A tenth of the
-        time is kept back, as machines have other things to do.
+        The rounds of the search take 1 + 1/3 + … ≤ 1.5 attempts a pair, and 1 + 2/3 + … ≤ 3 times
+        the runs of the first. A tenth of the time is kept back: machines have other things to do.
         """
-        runs = 0.9 * seconds / (2 * cost)  # on both sides of a pair
         tried = pairs + cls.random
-        search = min(max(int(0.25 * runs / (3 * tried)), LEAST_RUNS), 1_000)
-        climbs = int(min(0.15 * runs / (search * 2 ** rounds(tried)), 30))
-        learn = min(max(int(0.2 * runs), LEAST_RUNS), MOST_RUNS // 4)
-        test = min(max(int(0.3 * runs * (1 + workers) / 2), LEAST_RUNS), MOST_RUNS)
-        return cls(search, cls.random, climbs, learn, test)
+        for_search = 0.25 * seconds - 1.5 * tried * cost.attempt
+        search = _clamped(for_search / (6 * tried * cost.run), 1_000)
+        climb = cost.attempt + 2 * search * 2 ** rounds(tried) * cost.run
+        learn = _clamped(0.15 * seconds / (2 * cost.run), MOST_RUNS // 4)
+        test = _clamped(0.2 * seconds * (1 + workers) / (4 * cost.run), MOST_RUNS)
+        return cls(search, cls.random, int(min(0.15 * seconds / climb, 30)), learn, test)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Seconds for an `attempt` to learn an event, whatever the runs, and for each `run` besides."""
+
+    attempt: float
+    run: float
+
+
+def _clamped(runs: float, most: int) -> int:
+    return int(min(max(runs, LEAST_RUNS), most))
 
 
 @dataclass(frozen=True)
@@ -180,11 +193,9 @@ class StatisticalAudit:
     def _affordable(self, work: _Work, candidates: Sequence[Any], workers: int) -> Effort:
         if self.seconds is None:
             return Effort()
-        cost = work.cost_of_a_run(candidates[-1], LEAST_RUNS)
-        if cost * CALIBRATION_RUNS < self.seconds / 100:
-            # The first runs built tables that later ones share, and few runs are hard to time.
-            cost = work.cost_of_a_run(candidates[-1], CALIBRATION_RUNS)
-        return Effort.within(self.seconds, cost, len(candidates), workers)
+        return Effort.within(
+            self.seconds, work.cost(candidates[-1], self.seconds), len(candidates), workers
+        )
 
 
 def rounds(pairs: int) -> int:
@@ -218,11 +229,22 @@ class _Work:
         half = len(jobs[0])
         return learn(Observations.joined(results[:half]), Observations.joined(results[half:]))
 
-    def cost_of_a_run(self, given: Any, runs: int) -> float:
-        """Seconds for one run, learning from it included."""
+    def cost(self, given: Any, seconds: float) -> Cost:
+        """Found by few runs, then by more of them as long as that takes little of the time."""
+        self.learnt(given, LEAST_RUNS, "warming up")  # builds tables that later runs share
+        few = self._duration(given, LEAST_RUNS)
+        cost = Cost(0.0, few / (2 * LEAST_RUNS))
+        for runs in CALIBRATION_RUNS:
+            if 2 * runs * cost.run > CALIBRATION_SHARE * seconds:
+                break
+            each = max(self._duration(given, runs) - few, 0.0) / (2 * (runs - LEAST_RUNS))
+            cost = Cost(max(few - 2 * LEAST_RUNS * each, 0.0), max(each, 1e-7))
+        return cost
+
+    def _duration(self, given: Any, runs: int) -> float:
         before = monotonic()
         self.learnt(given, runs, "calibration")
-        return (monotonic() - before) / (2 * runs)
+        return monotonic() - before
 
     def tested(self, given: Any, event: Event, runs: int) -> tuple[int, int, int]:
         """Hits on D, hits on D′ and runs on each, from fresh runs, until the deadline."""

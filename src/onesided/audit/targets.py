@@ -22,7 +22,7 @@ from onesided.audit.published import (
 )
 from onesided.audit.statistical import StatisticalAudit, StatisticalReport
 from onesided.audit.world import SmallWorld, Step, histogram_world, policy_by_bin_world
-from onesided.loss import Loss, Number, positive
+from onesided.loss import Loss, Number, positive, show
 from onesided.mechanisms.base import Kind, Mechanism
 from onesided.mechanisms.registry import mechanism, mechanism_names
 
@@ -98,7 +98,7 @@ def target(name: str, epsilon: Number, **parameters: Any) -> Target:
         name,
         run,
         exact,
-        f"({name}, ε = {exact})-OSDP",
+        f"(P, {show(exact)})-OSDP of {name}",
         Setting(shape=shape, by_bin=name in BY_POLICY, most_bins=8),
         _worlds(chosen, exact, lambda public: make(bins, total_public=public)),
         tolerance=IDEALISED_TOLERANCE if idealised else Fraction(0),

@@ -94,7 +94,7 @@ def audit(
     if chart is not None:
         _write_chart(_audit_bars(claim, exact, runs), f"Audit of {name}", chart, overwrite)
     if rejected:
-        raise CheckFailed(f"{name} does not keep the promise: {claim.what} is refuted.")
+        raise CheckFailed(f"Refuted: {claim.what}.")
 
 
 @click.command()

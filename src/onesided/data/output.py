@@ -42,4 +42,6 @@ def refuse_existing(targets: Sequence[Path], *, overwrite: bool) -> None:
 
 
 def _unwritable(folder: Path) -> OutputError:
-    return OutputError(f"Nothing can be written into {folder}: name a folder that exists and is writable.")
+    return OutputError(
+        f"Nothing can be written into {folder}: name a folder that exists and is writable."
+    )

@@ -20,16 +20,17 @@ from onesided.mechanisms.base import (
     Outline,
     PublicFacts,
 )
-from onesided.mechanisms.cautious import CautiousDawa
+from onesided.mechanisms.cautious import CautiousDawa, CautiousLaplace
 from onesided.mechanisms.halving import halving_tree
 from onesided.mechanisms.one_sided import subtract_noise
 from onesided.mechanisms.picture import (
+    WIDE,
     Deviations,
-    Grain,
     Picture,
     Pieces,
-    Roughness,
-    matching_grain,
+    Texture,
+    levels_measured,
+    levels_seen,
     picture,
     pieces,
 )
@@ -261,6 +262,7 @@ def _candidates(outline: Outline) -> list[_Candidate]:
     ]
     if outline.shape is None:
         return found
+    found.append(_Ordinary(CautiousLaplace(), "cautious-laplace"))
     if np.prod(outline.shape) <= MOST_BINS_FOR_BUCKETS:
         half = Residual(sensitive_share=Fraction(1, 2), unseen=Unseen.BUCKETS)
         found.append(_Continued(half, "residual at a = 1/2 ε, unseen bins in buckets"))
@@ -311,17 +313,28 @@ def _pictures(
     else:
         found = pieces(probe.value.reshape(-1)[halving_tree(outline.shape).order], rate)
     released = _released_total(probe, outline, epsilon)
-    known = float(released.value if released else (outline.n or 0) - found.means.sum())
+    known = float(released.value if released else (outline.n or 0) - found.units)
     sensitive = max(known, 0.0)
-    if DEVIATIONS[0] not in _questions(outline):
-        return [picture(found, sensitive, Grain(1.0, 1.0), generator)]
-    scale = 1 / float(_look_rate(epsilon, outline))
+    deviations = _released_deviations(probe, outline, epsilon)
+    # The larger part of the units decides what the data look like, unless noise drowns it.
+    telling = deviations is not None and 4 * WIDE * deviations.scale < sensitive
     made_up = []
-    for roughness in Roughness:
-        target = Deviations(*(probe.parts["asked"][:2] + roughness.value * scale))
-        grain = matching_grain(found, sensitive, target, generator)
-        made_up.append(picture(found, sensitive, grain, generator))
+    for texture in Texture:
+        if deviations is not None and telling and found.units < sensitive:
+            levels = levels_measured(found, sensitive, deviations, texture, generator)
+        else:
+            levels = levels_seen(found, texture, generator)
+        made_up.append(picture(found, sensitive, levels, generator))
     return made_up
+
+
+def _released_deviations(
+    probe: Measurement, outline: Outline, epsilon: Fraction
+) -> Deviations | None:
+    if DEVIATIONS[0] not in _questions(outline):
+        return None
+    far, near = (float(each) for each in probe.parts["asked"][:2])
+    return Deviations(far, near, 1 / float(_look_rate(epsilon, outline)))
 
 
 def _trial(made_up: Picture, outline: Outline) -> Histogram:

@@ -22,7 +22,7 @@ from onesided.mechanisms.dawa import Dawa
 from onesided.mechanisms.laplace import Laplace
 from onesided.randomness import Randomness
 
-FALSE_ALARM = 0.25
+FALSE_ALARM = 0.05
 """The relative error that noise alone may put on an empty bucket, on average."""
 
 

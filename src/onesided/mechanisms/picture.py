@@ -1,16 +1,17 @@
 """What data may look like, given a probe: made-up histograms to try mechanisms on.
 
 The probe has two parts. A one-sided release y = x_ns − G shows where units are, and is smoothed
-into pieces as far as its noise asks for. Two numbers about the sensitive units say how unequal
-bins are inside the pieces: how far x_s deviates within pieces, and within short blocks of them.
-A picture is a stand-in for the data that agrees with all of this. Everything here but the two
-numbers is post-processing of released values, so floating point does no harm.
+into pieces as far as its noise asks for. How unequal the bins inside a piece are is told by the
+number of bins with y > 0 where non-sensitive units are the larger part, and otherwise by two
+numbers about the sensitive ones: how far x_s deviates within pieces, and within short blocks of
+them. Pictures are stand-ins for the data that agree with all of this and differ in what it leaves
+open. Everything here but the two numbers is post-processing, so floating point does no harm.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from math import exp, expm1, log, sqrt
 from typing import TYPE_CHECKING
@@ -43,12 +44,20 @@ BLOCK = 64
 """How many bins the surroundings of a small piece are."""
 
 
-class Roughness(Enum):
-    """By how many scales of its noise a picture takes each number for larger than released."""
+SLACK = 1.0
+"""How many standard errors of the number of seen bins the pictures lie from it."""
 
-    SMOOTH = -1.5
-    LIKELY = 0.0
-    ROUGH = 1.5
+WIDE = 1.5
+"""How many scales of their noise the pictures lie from the released deviations."""
+
+
+class Texture(Enum):
+    """What a picture assumes about the bins inside a piece."""
+
+    EVEN = "even"  # as equal as the probe allows
+    LIKELY = "likely"  # half way between
+    SCATTERED = "scattered"  # as unequal as the probe allows, in any order
+    SORTED = "sorted"  # as unequal as the probe allows, like beside like
 
 
 @dataclass(frozen=True)
@@ -82,13 +91,22 @@ class Pieces:
         several = (np.bincount(piece) > 1)[piece]
         return cls(piece, np.cumsum(starts) - 1, means[piece], several, seen, noise_rate)
 
+    @property
+    def units(self) -> float:
+        """The number of non-sensitive units that the probe speaks for."""
+        return float(self.means.sum())
+
 
 @dataclass(frozen=True)
 class Deviations:
-    """Σ dev of a histogram over the pieces (`far`) and over their blocks (`near`)."""
+    """Σ dev of a histogram over the pieces (`far`) and over their blocks (`near`).
+
+    `scale` is that of the noise on each, 0 for none.
+    """
 
     far: float
     near: float
+    scale: float = 0.0
 
     @classmethod
     def of(cls, counts: Counts, found: Pieces) -> Deviations:
@@ -142,16 +160,34 @@ def pieces(probe: Counts, noise_rate: float) -> Pieces:
     return Pieces.of(piece, np.maximum(means, 0), int(np.count_nonzero(probe > 0)), noise_rate)
 
 
-def picture(found: Pieces, sensitive: float, grain: Grain, generator: Generator) -> Picture:
+def picture(found: Pieces, sensitive: float, levels: Floats, generator: Generator) -> Picture:
     """One stand-in with about `sensitive` sensitive units, which lie like the others.
 
-    The others may be more equal than the sensitive units: their levels are drawn towards 1 until
-    as many bins would have been seen as the probe saw.
+    `levels` are what bins expect over the mean of their piece. The non-sensitive units may be more
+    equal: their levels are drawn towards 1 until as many bins are seen as the probe saw.
     """
-    levels = _levels(found, grain, generator)
     hidden = generator.poisson(levels * _sensitive_means(found, sensitive))
     others = generator.poisson(_tempered(levels, found) * found.means)
     return Picture((hidden + others).astype(np.int64), others.astype(np.int64))
+
+
+def levels_seen(found: Pieces, texture: Texture, generator: Generator) -> Floats:
+    """Levels that agree with the number of bins that the probe saw."""
+    even, uneven = _shape_seen(found, SLACK), _shape_seen(found, -SLACK)
+    shapes = {Texture.EVEN: even, Texture.LIKELY: sqrt(even * uneven)}
+    levels = _levels(found, Grain(MOST_SHAPE, shapes.get(texture, uneven)), generator)
+    if texture is Texture.SORTED:
+        levels = levels[np.lexsort((-levels, found.piece))]
+    return levels
+
+
+def levels_measured(
+    found: Pieces, sensitive: float, released: Deviations, texture: Texture, generator: Generator
+) -> Floats:
+    """Levels that agree with the `released` deviations; SORTED asks for no more than these say."""
+    moved = {Texture.EVEN: -WIDE, Texture.SCATTERED: WIDE}.get(texture, 0.0) * released.scale
+    target = replace(released, far=released.far + moved, near=released.near + moved)
+    return _levels(found, matching_grain(found, sensitive, target, generator), generator)
 
 
 def matching_grain(
@@ -179,6 +215,24 @@ def _solve(deviation: Callable[[float], float], target: float) -> float:
         middle = (low + high) / 2
         low, high = (middle, high) if deviation(exp(middle)) > target else (low, middle)
     return exp((low + high) / 2)
+
+
+def _shape_seen(found: Pieces, slack: float) -> float:
+    """The gamma shape s that the number of seen bins speaks for.
+
+    A bin with x non-sensitive units is seen with probability 1 − e^(−r·x), so for counts of mean μ
+    the share seen is 1 − (1 + r·μ/s)^(−s), which grows with s. The number seen among w bins has a
+    standard error of at most √w/2; it is moved by `slack` of them.
+    """
+    exponents = found.noise_rate * found.means
+    certain = float(-np.expm1(-exponents[~found.several]).sum())
+    several = exponents[found.several]
+    target = found.seen - certain + slack * sqrt(several.size) / 2
+
+    def unseen(shape: float) -> float:
+        return -float(-np.expm1(-shape * np.log1p(several / shape)).sum())
+
+    return _solve(unseen, -target)
 
 
 def _levels(found: Pieces, grain: Grain, generator: Generator) -> Floats:
