@@ -173,7 +173,7 @@ class Residual(Mechanism):
         true = np.zeros(count, dtype=np.int64)
         np.add.at(true, buckets, line.sensitive[support])
         noisy = true + rng.two_sided_geometric(rate, count)
-        foreseen = np.bincount(buckets, weights=weights, minlength=count)
+        foreseen = np.bincount(buckets, weights=weights, minlength=count).astype(np.float64)
         believed = shrunk_to_foreseen(noisy, foreseen, float(rate))
         within = np.bincount(buckets, weights=shape, minlength=count)
         spread = believed[buckets] * shape / within[buckets]
@@ -216,7 +216,8 @@ def shrunk_to_foreseen(noisy: Counts, foreseen: Floats, rate: float) -> Floats:
     be noise, as even the expected one would drown in it, is not believed.
     """
     squares = foreseen**2
-    return np.maximum(noisy - 1 / rate, 0.0) * squares / (squares + 2 / rate**2)
+    lowered: Floats = np.maximum(noisy - 1 / rate, 0.0)
+    return lowered * squares / (squares + 2 / rate**2)
 
 
 def merged(weights: Floats, target: float) -> Counts:

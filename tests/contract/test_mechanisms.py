@@ -1,0 +1,228 @@
+"""What every mechanism in the registry keeps to. Being registered enrols a mechanism here."""
+
+from __future__ import annotations
+
+import inspect
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from onesided.data import Histogram, Measured, Measurement
+from onesided.errors import InputError, MechanismRefused, RequestError
+from onesided.loss import Loss
+from onesided.mechanisms.base import AdaptiveMechanism, Kind, Mechanism, Outline, PublicFacts
+from onesided.mechanisms.registry import mechanism, mechanism_names
+from onesided.randomness import seeded
+from support.histograms import exact_only, shaped, small
+
+INTEGER = ("one-sided", "laplace", "hybrid", "hybrid-paper", "suppress", "all-ns", "truman", "rr")
+EPSILONS = (Fraction(1, 10**9), Fraction(1, 3), Fraction(1000))
+ONE = Fraction(1)
+HALF = Fraction(1, 2)
+
+each_mechanism = pytest.mark.parametrize("name", mechanism_names())
+
+
+def released(
+    chosen: Mechanism, data: Histogram, epsilon: Fraction = HALF, seed: int = 5
+) -> Measurement:
+    return chosen.release(data, epsilon=epsilon, rng=seeded(seed))
+
+
+def released_or_refused(
+    chosen: Mechanism, data: Histogram, epsilon: Fraction = HALF
+) -> Measurement | None:
+    """A measurement, or None where the mechanism says in one sentence that it will not."""
+    try:
+        return released(chosen, data, epsilon)
+    except MechanismRefused as refusal:
+        assert str(refusal).endswith(".")
+        assert "\n" not in str(refusal)
+        return None
+
+
+@each_mechanism
+def test_it_says_what_it_is(name: str) -> None:
+    chosen = mechanism(name)
+    assert chosen.name == name
+    assert isinstance(chosen.kind, Kind)
+    assert chosen.summary
+    assert chosen.refusal.endswith(".")
+
+
+@each_mechanism
+def test_its_proof_is_beside_its_module(name: str) -> None:
+    module = inspect.getsourcefile(type(mechanism(name)))
+    assert module is not None
+    assert Path(module).with_suffix(".md").read_text(encoding="utf-8").startswith("# ")
+
+
+@each_mechanism
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_a_release_costs_the_epsilon_that_was_asked_for(name: str, epsilon: Fraction) -> None:
+    chosen = mechanism(name)
+    loss = released(chosen, small(name), epsilon).loss
+    assert loss.epsilon == epsilon
+    stated = chosen.loss(epsilon, fixed_n=True)
+    if isinstance(chosen, AdaptiveMechanism):
+        assert loss.sensitive <= stated.sensitive
+        assert loss.nonsensitive <= stated.nonsensitive
+        assert loss.fixed_n <= stated.fixed_n
+    else:
+        assert loss == stated
+
+
+@each_mechanism
+def test_without_a_public_total_no_release_is_bound_to_n(name: str) -> None:
+    loss = released(mechanism(name), small(name, total_public=False)).loss
+    assert not loss.fixed_n
+    assert loss.extended_epsilon is not None
+
+
+@each_mechanism
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_the_value_has_the_shape_of_the_histogram(name: str, epsilon: Fraction) -> None:
+    data = small(name)
+    value = released(mechanism(name), data, epsilon).value
+    assert value.shape == data.shape
+    assert name == "non-truman" or np.all(np.isfinite(value))
+
+
+@each_mechanism
+def test_the_same_seed_gives_the_same_release(name: str) -> None:
+    chosen, data = mechanism(name), small(name)
+    first, second = released(chosen, data), released(chosen, data)
+    np.testing.assert_array_equal(first.value, second.value)
+    assert first.noise == second.noise
+
+
+@pytest.mark.parametrize("name", INTEGER)
+def test_counts_are_integers_where_it_says_so(name: str) -> None:
+    assert np.issubdtype(released(mechanism(name), small(name)).value.dtype, np.integer)
+
+
+@each_mechanism
+def test_sound_mechanisms_draw_exactly(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen = mechanism(name)
+    if chosen.kind is not Kind.SOUND:
+        pytest.skip("not sound")
+    chosen.release(small(name), epsilon=1, rng=exact_only(monkeypatch, 3))
+
+
+@each_mechanism
+@pytest.mark.parametrize("bins", [1, 2, 3, 13, 100])
+def test_any_number_of_bins(name: str, bins: int) -> None:
+    counts = np.arange(bins) * 3
+    found = released_or_refused(mechanism(name), shaped(name, counts, counts // 2))
+    assert found is None or found.value.size == bins
+
+
+@each_mechanism
+def test_no_records_at_all(name: str) -> None:
+    nothing = np.zeros(9, dtype=np.int64)
+    found = released_or_refused(mechanism(name), shaped(name, nothing, nothing))
+    assert found is None or found.value.size == 9
+
+
+@each_mechanism
+@pytest.mark.parametrize("k", [3, 10_000])
+def test_units_in_several_bins(name: str, k: int) -> None:
+    data = small(name, k=k)
+    assert data.k == min(k, data.bins)
+    found = released_or_refused(mechanism(name), data)
+    assert found is None or found.loss.epsilon == HALF
+
+
+@each_mechanism
+def test_open_domains_list_only_keys_that_were_seen(name: str) -> None:
+    everyone = np.array([50, 9, 0, 70, 40])
+    others = np.array([45, 0, 0, 60, 1])
+    found = released_or_refused(
+        mechanism(name), Histogram(everyone, others, open_domain=True), Fraction(2)
+    )
+    if found is None:
+        return
+    assert found.keys is not None
+    assert found.value.shape == found.keys.shape
+    assert np.all(np.diff(found.keys) > 0)
+    assert np.all(others[found.keys] > 0)
+
+
+@each_mechanism
+def test_certain_bounds_hold(name: str) -> None:
+    data = small(name)
+    for seed in range(20):
+        for interval in released(mechanism(name), data, seed=seed).intervals:
+            if interval.confidence < 1:
+                continue
+            truth = data.all if interval.of is Measured.ALL else data.nonsensitive
+            assert np.all(interval.lower <= truth)
+            assert interval.upper is None or np.all(truth <= interval.upper)
+
+
+@each_mechanism
+@pytest.mark.parametrize("d", [None, 1, 4096])
+def test_the_error_is_foreseen_from_public_facts(name: str, d: int | None) -> None:
+    facts = PublicFacts(n=10_000, d=d, total_public=True)
+    expected = mechanism(name).expected_error(facts, ONE)
+    assert expected is None or 0 <= expected < float("inf")
+
+
+@pytest.mark.parametrize("name", [n for n in mechanism_names() if n == "auto"])
+@pytest.mark.parametrize("total_public", [True, False])
+def test_the_steps_of_an_adaptive_mechanism_add_up(name: str, total_public: bool) -> None:
+    chosen, data, rng = mechanism(name), small(name, total_public=total_public), seeded(2)
+    assert isinstance(chosen, AdaptiveMechanism)
+    outline = Outline.of(data)
+    probe = chosen.probe(data, HALF, rng)
+    assert probe.loss == chosen.probe_loss(HALF, outline)
+    choice = chosen.choose(probe, outline, HALF, rng)
+    final = choice.measure(data, rng)
+    assert final.loss == choice.loss
+    assert choice.label
+    assert (probe.loss + final.loss).epsilon == HALF
+
+
+@each_mechanism
+@pytest.mark.parametrize("epsilon", [0, -1, "much", float("nan"), True])
+def test_epsilon_must_be_a_positive_number(name: str, epsilon: object) -> None:
+    with pytest.raises(InputError, match=r"epsilon must be"):
+        mechanism(name).release(small(name), epsilon=epsilon, rng=seeded(1))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("everyone", "others"),
+    [
+        ([-1, 2], [0, 0]),
+        ([1.5, 2], [1, 1]),
+        ([1, 2], [2, 2]),
+        ([float("nan"), 1], [0, 0]),
+        ([], []),
+        ([1, 2], [1]),
+        ("counts", "counts"),
+        (3, 3),
+        ([2**60, 1], [0, 0]),
+    ],
+)
+def test_impossible_counts_are_refused_in_one_sentence(everyone: object, others: object) -> None:
+    with pytest.raises(InputError, match=r"^[^\n]*\.$"):
+        Histogram(everyone, others)  # type: ignore[arg-type]
+
+
+def test_unknown_names_and_parameters_are_refused() -> None:
+    with pytest.raises(RequestError, match="choose one of"):
+        mechanism("magic")
+    with pytest.raises(RequestError, match="clip"):
+        mechanism("one-sided", clipping=True)
+
+
+def test_a_sound_mechanism_never_costs_more_than_it_says() -> None:
+    for name in mechanism_names():
+        chosen = mechanism(name)
+        if chosen.kind is Kind.SOUND and not isinstance(chosen, AdaptiveMechanism):
+            assert chosen.loss(ONE) == Loss(
+                chosen.loss(ONE).sensitive, chosen.loss(ONE).nonsensitive
+            )
+            assert chosen.loss(ONE).epsilon == ONE
