@@ -4,9 +4,9 @@ CPU seconds are those of this process and of the servers it started. Each job is
 with its plain twin and the best of `--repeat` runs counts. Exits with 1 where a ratio is above its
 goal.
 
-    python benchmarks/engines.py --rows 1000000                  both engines, and OpenDP if it is there
-    python benchmarks/engines.py --growth 1000000,10000000       how the time grows with the rows
-    python benchmarks/engines.py --larger-than-memory 200000000  DuckDB within 2 GB; looks at the disk first
+    --rows 1000000                  PostgreSQL, Spark, and OpenDP where it is installed
+    --growth 1000000,10000000       how the time grows with the rows, DuckDB's too
+    --larger-than-memory 200000000  DuckDB within 2 GB; looks for enough free disk first
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -304,7 +305,7 @@ def grow(sizes: list[int], repeat: int) -> int:
     for name, times in costs.items():
         steps = [
             (after / before) / (sizes[index + 1] / sizes[index])
-            for index, (before, after) in enumerate(zip(times, times[1:], strict=False))
+            for index, (before, after) in enumerate(pairwise(times))
         ]
         missed += any(step > GROWTH for step in steps)
         print(f"{name:<34}" + "".join(f"{step:>8.2f}" for step in steps))

@@ -8,7 +8,6 @@ from math import exp, log
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from scipy import stats
 
 from onesided.data import Histogram
@@ -27,6 +26,7 @@ from support.statistics import (
     binomial_p_value,
     chi_square_p_value,
     goodness_of_fit_p_value,
+    too_few_p_value,
 )
 
 DRAWS = 4000
@@ -82,12 +82,6 @@ def test_bucket_totals_have_two_sided_geometric_noise() -> None:
     noise = np.concatenate(totals) - 1000
     assert agrees(chi_square_p_value(noise, stats.dlaplace(0.25)))
     assert not agrees(chi_square_p_value(noise, stats.dlaplace(0.25 * float(CONTROL_FACTOR))))
-
-
-def too_few_p_value(covered: NDArray[np.bool_], confidence: float) -> float:
-    """Whether as few as these would be covered if the confidence were right."""
-    test = stats.binomtest(int(covered.sum()), covered.size, confidence, alternative="less")
-    return float(test.pvalue)
 
 
 @pytest.mark.parametrize("workload", list(Workload))

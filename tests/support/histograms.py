@@ -38,7 +38,11 @@ def shaped(
     if mask is None:
         mask = np.zeros(everyone.shape, dtype=bool)
     return Histogram(
-        everyone, others, k=k, total_public=total_public, only_sensitive=mask.reshape(everyone.shape)
+        everyone,
+        others,
+        k=k,
+        total_public=total_public,
+        only_sensitive=mask.reshape(everyone.shape),
     )
 
 

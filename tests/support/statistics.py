@@ -48,6 +48,12 @@ def binomial_p_value(successes: int, trials: int, probability: float) -> float:
     return float(stats.binomtest(int(successes), int(trials), probability).pvalue)
 
 
+def too_few_p_value(covered: NDArray[np.bool_], confidence: float) -> float:
+    """Whether as few as these would be covered if the confidence were right, or even greater."""
+    test = stats.binomtest(int(covered.sum()), covered.size, confidence, alternative="less")
+    return float(test.pvalue)
+
+
 def chi_square_p_value(sample: NDArray[np.int64], distribution: Distribution) -> float:
     """Pearson's test over intervals of integers that are about equally probable."""
     quantiles = distribution.ppf(np.linspace(0, 1, CELLS + 1)[1:-1])

@@ -23,7 +23,7 @@ from onesided.engine.base import (
     SampleQuery,
 )
 from onesided.engine.duckdb_types import column_of, field_of, quoted
-from onesided.engine.flavours import DuckDBFlavour
+from onesided.engine.flavours import DuckDBFlavour, ThriftyDuckDBFlavour
 from onesided.engine.sources import Files, Format, arrow_table, file_tag, frame_fingerprint
 from onesided.engine.sql import RESERVED_PREFIX, Relation, Statements
 from onesided.engine.ties import sorted_ties
@@ -130,8 +130,19 @@ class DuckDBEngine:
     def count(self, query: CountQuery) -> GroupCounts:
         self._bind(query.coins)
         with releasing():
-            table = self._connection.sql(self._statements.count(query)).to_arrow_table()
+            table = self._counted(query)
         return GroupCounts.of(table, query.by)
+
+    def _counted(self, query: CountQuery) -> pa.Table:
+        """The faster way to cut units holds all of them in memory; beyond it, one that spills."""
+        statements = self._statements
+        try:
+            return self._connection.sql(statements.count(query)).to_arrow_table()
+        except duckdb.OutOfMemoryException:
+            if query.max_groups is None:
+                raise
+        thrifty = replace(statements, flavour=ThriftyDuckDBFlavour())
+        return self._connection.sql(thrifty.count(query)).to_arrow_table()
 
     def evaluate_policy(self, function: Callable[[Mapping[str, Any]], bool]) -> BoundPredicate:
         """Run a policy in Python once on every row of the frame; the result is a hidden column."""

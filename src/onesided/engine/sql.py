@@ -99,7 +99,8 @@ class Statements:
         groups = [f"osd_g{index}" for index in range(len(query.by))]
         prelude, source = self._counted(query, groups)
         if query.total is None:
-            every, open_part = "count(*)", self.flavour.count_where("NOT osd_sensitive")
+            every = "count(*)"
+            open_part = self.flavour.count_where("NOT osd_sensitive", scan=self._single)
         else:
             every, open_part = "sum(osd_amount)", "sum(osd_amount) FILTER (WHERE NOT osd_sensitive)"
         figures = [

@@ -92,6 +92,11 @@ class Pieces:
         return cls(piece, np.cumsum(starts) - 1, means[piece], several, seen, noise_rate)
 
     @property
+    def seen_error(self) -> float:
+        """A standard error of the number of seen bins: binomial, and never below one bin."""
+        return sqrt(self.seen * (1 - self.seen / self.piece.size)) + 1
+
+    @property
     def units(self) -> float:
         """The number of non-sensitive units that the probe speaks for."""
         return float(self.means.sum())
@@ -221,13 +226,13 @@ def _shape_seen(found: Pieces, slack: float) -> float:
     """The gamma shape s that the number of seen bins speaks for.
 
     A bin with x non-sensitive units is seen with probability 1 − e^(−r·x), so for counts of mean μ
-    the share seen is 1 − (1 + r·μ/s)^(−s), which grows with s. The number seen among w bins has a
-    standard error of at most √w/2; it is moved by `slack` of them.
+    the share seen is 1 − (1 + r·μ/s)^(−s), which grows with s. The number of seen bins is moved by
+    `slack` of its standard errors.
     """
     exponents = found.noise_rate * found.means
     certain = float(-np.expm1(-exponents[~found.several]).sum())
     several = exponents[found.several]
-    target = found.seen - certain + slack * sqrt(several.size) / 2
+    target = found.seen - certain + slack * found.seen_error
 
     def unseen(shape: float) -> float:
         return -float(-np.expm1(-shape * np.log1p(several / shape)).sum())
@@ -246,9 +251,9 @@ def _tempered(levels: Floats, found: Pieces) -> Floats:
     """1 + θ·(levels − 1) for the largest θ ≤ 1 under which enough bins would have been seen.
 
     A bin with x non-sensitive units is seen (y > 0) with probability 1 − e^(−r·x); `enough` is what
-    the probe saw less one standard error, at most √d/2.
+    the probe saw less one standard error.
     """
-    enough = found.seen - sqrt(levels.size) / 2
+    enough = found.seen - found.seen_error
     low, high = 0.0, 1.0
     for _ in range(STEPS):
         tempered = 1 + high * (levels - 1)

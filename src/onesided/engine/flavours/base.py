@@ -67,8 +67,8 @@ class Flavour(ABC):
         """The sum of 64-bit integers, which needs more bits."""
         return f"sum({steps})"
 
-    def count_where(self, condition: str) -> str:
-        """The number of rows for which the condition is true."""
+    def count_where(self, condition: str, *, scan: bool) -> str:
+        """How many rows the condition is true for; `scan` says that nothing is joined."""
         return f"count(*) FILTER (WHERE {condition})"
 
     @abstractmethod

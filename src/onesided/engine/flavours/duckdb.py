@@ -40,8 +40,9 @@ class DuckDBFlavour(Flavour):
         scaled = self.scaled(f"CAST({expression} AS DOUBLE)", grid, "DOUBLE")
         return f"TRY_CAST(floor({scaled}) AS BIGINT)"
 
-    def count_where(self, condition: str) -> str:
-        return f"countif({condition})"
+    def count_where(self, condition: str, *, scan: bool) -> str:
+        """countif takes a tenth less on a plain scan, and two thirds more on top of a join."""
+        return f"countif({condition})" if scan else super().count_where(condition, scan=scan)
 
     def semi_join(self, keys: list[str], units: str, where: str) -> str:
         return f"SEMI JOIN ({units}) osd_u USING ({', '.join(keys)}) WHERE {where}"
@@ -81,3 +82,18 @@ class DuckDBFlavour(Flavour):
             f"osd_m AS (SELECT osd_g.*, osd_sensitive FROM osd_c JOIN osd_g "
             f"ON (osd_choice & {2**_RANK_BITS - 1}) = osd_rank)"
         )
+
+
+class ThriftyDuckDBFlavour(DuckDBFlavour):
+    """DuckDB with the general way to cut, which takes twice as long and spills to disk."""
+
+    def cut(
+        self,
+        keys: list[str],
+        unit_digest: str,
+        groups: list[tuple[str, Type]],
+        most: int,
+        *,
+        counting: bool,
+    ) -> str:
+        return super().cut(keys, unit_digest, groups, most, counting=False)

@@ -1,0 +1,164 @@
+"""Distributions of the mechanisms' noise, and how often intervals cover the truth."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import exp
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy import stats
+
+from onesided.data import Histogram, Measured
+from onesided.mechanisms.auto import Auto
+from onesided.mechanisms.base import Outline
+from onesided.mechanisms.hybrid import Hybrid
+from onesided.mechanisms.laplace import Laplace
+from onesided.mechanisms.noise import CONFIDENCE
+from onesided.mechanisms.one_sided import OneSided, subtract_noise
+from onesided.mechanisms.registry import mechanism
+from onesided.mechanisms.residual import Residual, measure_total
+from onesided.mechanisms.sums import GridTotals, release_sum
+from onesided.randomness import seeded
+from support.statistics import CONTROL_FACTOR, agrees, chi_square_p_value
+
+BINS = 60_000
+EPSILON = Fraction(1, 5)
+LARGE = 10_000
+"""A count that no noise at EPSILON reaches."""
+
+FLAT = Histogram(np.full(BINS, LARGE), np.full(BINS, LARGE))
+BY_POLICY = Histogram(
+    np.full(BINS, LARGE), np.zeros(BINS), only_sensitive=np.ones(BINS, dtype=bool)
+)
+
+
+def one_sided_noise(epsilon: Fraction) -> NDArray[np.int64]:
+    found = OneSided(correct=False).release(FLAT, epsilon=epsilon, rng=seeded(1))
+    return np.asarray(LARGE - found.value)
+
+
+def laplace_noise(epsilon: Fraction) -> NDArray[np.int64]:
+    return np.asarray(Laplace().release(FLAT, epsilon=2 * epsilon, rng=seeded(2)).value - LARGE)
+
+
+def hybrid_noise(epsilon: Fraction) -> NDArray[np.int64]:
+    found = Hybrid().release(BY_POLICY, epsilon=2 * epsilon, rng=seeded(3))
+    return np.asarray(found.value - LARGE)
+
+
+def suppressed_noise(epsilon: Fraction) -> NDArray[np.int64]:
+    chosen = mechanism("suppress", factor=1)
+    return np.asarray(chosen.release(FLAT, epsilon=epsilon, rng=seeded(4)).value - LARGE)
+
+
+def sum_noise(epsilon: Fraction) -> NDArray[np.int64]:
+    totals = GridTotals(np.full(BINS, LARGE), ceiling=7)
+    found = release_sum(totals, 7 * epsilon, seeded(5), correct=False)
+    return np.asarray(LARGE - found.value, dtype=np.int64)
+
+
+def topped_up_noise(epsilon: Fraction) -> NDArray[np.int64]:
+    """The probe of `auto` at a quarter, and what continues it at the rest."""
+    rng = seeded(6)
+    first = subtract_noise(FLAT.nonsensitive, epsilon / 4, rng)
+    second = subtract_noise(FLAT.nonsensitive, 3 * epsilon / 4, rng)
+    return np.asarray(LARGE - np.maximum(first, second))
+
+
+ONE_SIDED = stats.geom(1 - exp(-float(EPSILON)), loc=-1)
+TWO_SIDED = stats.dlaplace(float(EPSILON))
+NOISES = {
+    "one-sided": (one_sided_noise, ONE_SIDED),
+    "laplace": (laplace_noise, TWO_SIDED),
+    "hybrid": (hybrid_noise, TWO_SIDED),
+    "suppress": (suppressed_noise, TWO_SIDED),
+    "sum": (sum_noise, ONE_SIDED),
+    "topped up": (topped_up_noise, ONE_SIDED),
+}
+each_noise = pytest.mark.parametrize(("draw", "law"), NOISES.values(), ids=NOISES)
+
+
+@each_noise
+def test_noise_has_the_stated_law(draw: object, law: object) -> None:
+    assert agrees(chi_square_p_value(draw(EPSILON), law))  # type: ignore[operator, arg-type]
+
+
+@each_noise
+def test_a_third_too_little_noise_is_noticed(draw: object, law: object) -> None:
+    too_little = draw(EPSILON * CONTROL_FACTOR)  # type: ignore[operator]
+    assert not agrees(chi_square_p_value(too_little, law))  # type: ignore[arg-type]
+
+
+def test_the_total_of_sensitive_units_has_two_sided_noise() -> None:
+    data = Histogram([LARGE, 5], [0, 5], k=2)
+    rng = seeded(7)
+    noise = np.array([measure_total(data, 2 * EPSILON, rng).value - LARGE for _ in range(4000)])
+    assert agrees(chi_square_p_value(noise, TWO_SIDED))
+
+
+def covered(found: object, data: Histogram, measured: Measured) -> float:
+    """The share of bins whose truth lies inside the interval for it."""
+    truth = data.all if measured is Measured.ALL else data.nonsensitive
+    (interval,) = [
+        each
+        for each in found.intervals  # type: ignore[attr-defined]
+        if each.of is measured and each.upper is not None
+    ]
+    return float(np.mean((interval.lower <= truth) & (truth <= interval.upper)))
+
+
+@pytest.mark.parametrize(
+    ("name", "measured"),
+    [
+        ("one-sided", Measured.NONSENSITIVE),
+        ("laplace", Measured.ALL),
+        ("residual", Measured.NONSENSITIVE),
+        ("residual", Measured.ALL),
+    ],
+)
+@pytest.mark.parametrize("total_public", [True, False])
+def test_intervals_cover_as_often_as_they_say(
+    name: str, measured: Measured, total_public: bool
+) -> None:
+    dice = seeded(8).generator()
+    everyone = dice.poisson(dice.gamma(0.4, 60, size=BINS))
+    data = Histogram(everyone, dice.binomial(everyone, 0.6), total_public=total_public)
+    found = mechanism(name).release(data, epsilon=EPSILON, rng=seeded(9))
+    assert covered(found, data, measured) >= float(CONFIDENCE) - 0.003
+
+
+def test_an_interval_that_is_a_third_too_short_would_be_noticed() -> None:
+    found = OneSided().release(FLAT, epsilon=EPSILON / CONTROL_FACTOR, rng=seeded(9))
+    promised = OneSided().release(FLAT, epsilon=EPSILON, rng=seeded(9))
+    (lower,) = [each.lower for each in found.intervals if each.of is Measured.NONSENSITIVE]
+    (wide,) = [each for each in promised.intervals if each.of is Measured.NONSENSITIVE]
+    assert wide.upper is not None
+    reach = wide.upper - wide.lower
+    assert np.mean(lower + reach >= LARGE) < float(CONFIDENCE) - 0.01
+
+
+def test_residual_measures_sensitive_units_with_the_stated_noise() -> None:
+    """Buckets of one bin: what is released beyond ỹ, undone, is a total with two-sided noise."""
+    sensitive, rate = 5000, EPSILON / 2
+    data = Histogram(np.full(2000, LARGE + sensitive), np.full(2000, LARGE))
+    found = Residual(sensitive_share=Fraction(1, 2)).release(data, epsilon=EPSILON, rng=seeded(3))
+    beyond = found.value - found.parts["lower"]
+    foreseen = (data.all.sum() - found.parts["lower"].sum()) / found.parts["lower"].sum()
+    squares = (foreseen * found.parts["lower"]) ** 2
+    lowered = beyond * (squares + 2 / float(rate) ** 2) / squares
+    noise = np.rint(lowered + 1 / float(rate) - sensitive).astype(np.int64)
+    assert agrees(chi_square_p_value(noise, stats.dlaplace(float(rate))))
+    assert not agrees(chi_square_p_value(noise, stats.dlaplace(float(rate * CONTROL_FACTOR))))
+
+
+def test_auto_asks_about_sensitive_units_with_the_stated_noise() -> None:
+    """Where keys are open and n is not public, their number is the only question."""
+    data = Histogram([40, 9, 12, 0], [20, 9, 0, 0], open_domain=True, total_public=False)
+    epsilon, rng = 32 * EPSILON, seeded(12)
+    probes = [Auto().probe(data, epsilon, rng) for _ in range(4000)]
+    assert probes[0].loss == Auto().probe_loss(epsilon, Outline.of(data))
+    noise = np.array([each.parts["asked"][0] - 32 for each in probes])
+    assert agrees(chi_square_p_value(noise, TWO_SIDED))
+    assert not agrees(chi_square_p_value(noise, stats.dlaplace(float(EPSILON * CONTROL_FACTOR))))

@@ -1,0 +1,112 @@
+"""`auto`: what it probes, what it chooses, and that the probe is not wasted."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from onesided.data import Histogram
+from onesided.experiments.metrics import mre
+from onesided.mechanisms.auto import Auto
+from onesided.mechanisms.base import Mechanism, Outline
+from onesided.mechanisms.cautious import CautiousDawa, CautiousLaplace, alarm_threshold
+from onesided.mechanisms.dawa import Dawa
+from onesided.mechanisms.laplace import Laplace
+from onesided.mechanisms.residual import Residual
+from onesided.randomness import seeded
+
+BINS = 1024
+
+
+def drawn(levels: np.ndarray, share: float, seed: int) -> Histogram:
+    """Poisson counts around `levels`, each unit non-sensitive with probability `share`."""
+    dice = seeded(seed).generator()
+    everyone = dice.poisson(levels)
+    return Histogram(everyone, dice.binomial(everyone, share))
+
+
+def error(chosen: Mechanism, data: Histogram, epsilon: str, runs: int = 3) -> float:
+    rng = seeded(4)
+    values = (chosen.release(data, epsilon=epsilon, rng=rng).value for _ in range(runs))
+    return float(np.mean([mre(data.all, value) for value in values]))
+
+
+def choice(data: Histogram, epsilon: str) -> str:
+    exact, rng = Fraction(epsilon), seeded(4)
+    return Auto().choose(Auto().probe(data, exact, rng), Outline.of(data), exact, rng).label
+
+
+def sparse_levels() -> np.ndarray:
+    levels = np.zeros(BINS)
+    levels[::37] = 400 / np.arange(1, levels[::37].size + 1)
+    return levels
+
+
+@pytest.mark.parametrize("share", [0.99, 0.5])
+def test_sparse_data_with_many_non_sensitive_units_are_continued_one_sidedly(share: float) -> None:
+    data = drawn(sparse_levels(), share, 1)
+    assert choice(data, "1").startswith("residual")
+    assert error(Auto(), data, "1") < 0.5 * min(
+        error(Dawa(), data, "1"), error(Laplace(), data, "1")
+    )
+
+
+@pytest.mark.parametrize(("level", "share"), [(300.0, 0.9), (3000.0, 0.01)])
+def test_dense_even_data_at_a_small_epsilon_go_to_buckets(level: float, share: float) -> None:
+    data = drawn(np.full(BINS, level), share, 2)
+    assert choice(data, "1/100") == "cautious-dawa"
+    assert error(Auto(), data, "1/100") < 2 * error(Dawa(), data, "1/100")
+
+
+def test_dense_uneven_data_come_within_twice_the_best_ordinary_algorithm() -> None:
+    dice = seeded(8).generator()
+    data = drawn(dice.gamma(2, 500, size=BINS) + 50, 0.5, 3)
+    best = min(error(Laplace(), data, "1"), error(Dawa(), data, "1"))
+    assert error(Auto(), data, "1") < 2 * best
+
+
+def test_a_small_sensitive_budget_would_have_done_badly_there() -> None:
+    dice = seeded(8).generator()
+    data = drawn(dice.gamma(2, 500, size=BINS) + 50, 0.1, 3)
+    frugal = Residual(sensitive_share=Fraction(1, 16))
+    assert error(Auto(), data, "1") < error(frugal, data, "1")
+
+
+def test_the_probe_bounds_what_comes_after_it() -> None:
+    data, rng, epsilon = drawn(sparse_levels(), 0.8, 5), seeded(6), Fraction(1)
+    probe = Auto().probe(data, epsilon, rng)
+    final = Auto().choose(probe, Outline.of(data), epsilon, rng).measure(data, rng)
+    assert np.all(final.parts["lower"] >= probe.value)
+    assert np.all(final.parts["lower"] <= data.nonsensitive)
+
+
+def test_the_choice_sees_nothing_but_the_probe() -> None:
+    data, epsilon = drawn(sparse_levels(), 0.8, 5), Fraction(1)
+    probe = Auto().probe(data, epsilon, seeded(6))
+    first = Auto().choose(probe, Outline.of(data), epsilon, seeded(7))
+    second = Auto().choose(probe, Outline.of(data), epsilon, seeded(7))
+    assert (first.label, first.loss) == (second.label, second.loss)
+
+
+def test_open_domains_are_probed_and_continued() -> None:
+    everyone = np.array([300, 40, 7, 0, 90])
+    data = Histogram(everyone, everyone // 2, open_domain=True)
+    found = Auto().release(data, epsilon=5, rng=seeded(1))
+    assert found.keys is not None
+    np.testing.assert_allclose(found.value, everyone[found.keys], rtol=0.5)
+
+
+def test_caution_keeps_noise_out_of_empty_bins() -> None:
+    empty = Histogram(np.zeros(BINS), np.zeros(BINS))
+    for plain, cautious in ((Laplace(clip=True), CautiousLaplace()), (Dawa(), CautiousDawa())):
+        assert error(cautious, empty, "1/10") <= error(plain, empty, "1/10")
+    assert error(CautiousLaplace(), empty, "1/10") < 0.2
+
+
+@pytest.mark.parametrize("rate", [1e-6, 0.01, 1.0, 500.0])
+def test_the_alarm_threshold_solves_its_equation(rate: float) -> None:
+    threshold = alarm_threshold(rate)
+    expected = np.exp(-rate * threshold) * (threshold + 1 / rate) / 2
+    assert expected == pytest.approx(0.05, rel=1e-3) or (threshold == 0 and expected < 0.05)
