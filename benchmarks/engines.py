@@ -183,7 +183,7 @@ def postgres_jobs(bench: Bench) -> Iterator[list[Job]]:
                 1.6,
             ),
             Job("PostgreSQL histograms", lambda: bench.count(trace), lambda: ask(distinct)),
-            Job("the same, max_groups = 5", lambda: bench.count(trace, 5), lambda: ask(distinct)),
+            Job("PostgreSQL, max_groups = 5", lambda: bench.count(trace, 5), lambda: ask(distinct)),
         ]
         people.close()
         trace.close()
@@ -246,7 +246,7 @@ def spark_jobs(bench: Bench) -> Iterator[list[Job]]:
             3.0,
         ),
         Job(
-            "the same, max_groups = 5",
+            "Spark, max_groups = 5",
             lambda: bench.count(trace, 5),
             lambda: spark.sql(distinct).collect(),
         ),

@@ -101,11 +101,9 @@ def table() -> pa.Table:
 
 UNITS = (
     ("id",),
-    ("number",),
     ("text",),
-    ("flag",),
-    ("day",),
-    ("ts",),
+    ("flag", "ts"),
+    ("day", "number"),
     ("text", "day"),
     ("text", "room"),
     ("number", "flag", "ts", "text", "day"),
@@ -118,7 +116,7 @@ def test_samples_of_all_types_of_keys(
 ) -> None:
     engine = opened(table, unit)
     # Where few units have many rows each, a policy on rows would leave none of them.
-    few = len(unit) == 1 and unit != ("id",)
+    few = unit in {("text",), ("flag", "ts"), ("day", "number")}
     query = sample_query(engine, "FALSE" if few else "room = 'clinic'", epsilon="2")
     expected = Reference.of(table, unit).sample(query)
     assert comparable(sampled(engine, query)) == comparable(expected)
@@ -126,7 +124,7 @@ def test_samples_of_all_types_of_keys(
     engine.close()
 
 
-@pytest.mark.parametrize("epsilon", ["1/100", "1", "8"])
+@pytest.mark.parametrize("epsilon", ["1/100", "8"])
 def test_samples_grow_with_epsilon(opened: Opener, table: pa.Table, epsilon: str) -> None:
     engine = opened(table, ("text", "day"))
     query = sample_query(engine, POLICY, epsilon=epsilon, where="small > 0", columns=["ts", "text"])
@@ -171,8 +169,15 @@ def test_histograms_of_a_sample(opened: Opener, table: pa.Table) -> None:
     engine.close()
 
 
-@pytest.mark.parametrize("column", ["small", "price", "amount", "number"])
-@pytest.mark.parametrize("unit", [("text", "day"), ("id",)], ids="-".join)
+@pytest.mark.parametrize(
+    ("column", "unit"),
+    [
+        ("small", ("text", "day")),
+        ("number", ("text", "day")),
+        ("price", ("text", "day")),
+        ("amount", ("id",)),
+    ],
+)
 def test_sums(opened: Opener, table: pa.Table, column: str, unit: tuple[str, ...]) -> None:
     engine = opened(table, unit)
     total = Total(column, Fraction(1, 2), 100)

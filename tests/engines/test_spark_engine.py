@@ -112,6 +112,14 @@ def test_no_plan_shows_the_coin_key(spark: Any, folder: Path) -> None:
     assert not [view for view in spark.catalog.listTables() if view.name.startswith("osd_")]
 
 
+def test_a_filter_reaches_the_files(spark: Any, folder: Path) -> None:
+    engine: Any = SparkEngine(folder, Unit(), spark)
+    with engine._prepared(sample_query(engine, POLICY, where="device < 3")) as frame:
+        plan = frame._jdf.queryExecution().toString()
+    assert "LessThan(device,3)" in plan
+    engine.close()
+
+
 def _views(spark: Any, engine: Any) -> list[Any]:
     """The views beside the engine's own source."""
     return [view for view in spark.catalog.listTables() if view.name != engine._view]

@@ -204,7 +204,8 @@ class Statements:
         return f"(({policy.render(self.flavour.dialect)}) IS NOT FALSE)"
 
     def _selected(self, where: BoundPredicate | None) -> str:
-        return "TRUE" if where is None else f"(({where.render(self.flavour.dialect)}) IS TRUE)"
+        """For WHERE, which leaves out NULL; bare, so that an engine can skip what cannot match."""
+        return "TRUE" if where is None else f"({where.render(self.flavour.dialect)})"
 
     @property
     def _keys(self) -> list[str]:

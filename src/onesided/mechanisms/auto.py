@@ -47,6 +47,9 @@ pieces and within blocks, and where n is not public on their number."""
 NEGLIGIBLE_BINS = 8
 """Errors are compared beyond the error of so many bins wrong by one: less is chance."""
 
+MINORITY = 0.25
+"""Sensitive units are taken for typical where there are more of them than so many per other."""
+
 SPLITS = (Fraction(1, 16), Fraction(1, 8), Fraction(1, 4), Fraction(1, 2))
 
 MOST_BINS_FOR_BUCKETS = 1 << 17
@@ -316,11 +319,11 @@ def _pictures(
     known = float(released.value if released else (outline.n or 0) - found.units)
     sensitive = max(known, 0.0)
     deviations = _released_deviations(probe, outline, epsilon)
-    # The larger part of the units decides what the data look like, unless noise drowns it.
-    telling = deviations is not None and 4 * WIDE * deviations.scale < sensitive
+    # A small minority says little about the whole, and nothing where its noise drowns it.
+    least = max(MINORITY * found.units, 4 * WIDE * deviations.scale) if deviations else 0.0
     made_up = []
     for texture in Texture:
-        if deviations is not None and telling and found.units < sensitive:
+        if deviations is not None and sensitive > least:
             levels = levels_measured(found, sensitive, deviations, texture, generator)
         else:
             levels = levels_seen(found, texture, generator)

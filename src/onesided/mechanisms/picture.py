@@ -1,11 +1,11 @@
 """What data may look like, given a probe: made-up histograms to try mechanisms on.
 
 The probe has two parts. A one-sided release y = x_ns − G shows where units are, and is smoothed
-into pieces as far as its noise asks for. How unequal the bins inside a piece are is told by the
-number of bins with y > 0 where non-sensitive units are the larger part, and otherwise by two
-numbers about the sensitive ones: how far x_s deviates within pieces, and within short blocks of
-them. Pictures are stand-ins for the data that agree with all of this and differ in what it leaves
-open. Everything here but the two numbers is post-processing, so floating point does no harm.
+into pieces as far as its noise asks for. How unequal the bins inside a piece are is told by two
+numbers about sensitive units, how far x_s deviates within pieces and within short blocks of them,
+or, where there are few such units or the noise drowns them, by the number of bins with y > 0.
+Pictures are stand-ins for the data that agree with all of this and differ in what it leaves open.
+Everything here but the two numbers is post-processing, so floating point does no harm.
 """
 
 from __future__ import annotations
@@ -93,8 +93,15 @@ class Pieces:
 
     @property
     def seen_error(self) -> float:
-        """A standard error of the number of seen bins: binomial, and never below one bin."""
-        return sqrt(self.seen * (1 - self.seen / self.piece.size)) + 1
+        """The standard error of the number of seen bins against what `means` let expect of it.
+
+        With t = r·x, q = e^(−t) and G the noise, a bin is seen (G < x) with variance q·(1−q), and
+        the expected number moves by −q·r·G through the mean, of variance q²; their covariance is
+        t·q². Together q − 2·t·q² for each bin; at least one bin is always in doubt.
+        """
+        t = self.noise_rate * self.means
+        q = np.exp(-t)
+        return float(np.sqrt(np.sum(q - 2 * t * q**2))) + 1
 
     @property
     def units(self) -> float:

@@ -9,6 +9,7 @@ from typing import Any
 
 from onesided.data.units import Unit
 from onesided.engine.base import Lookup
+from onesided.engine.flavours import NAMED_TYPES
 from onesided.errors import RequestError
 from onesided.language import BoundKey, BoundPredicate, Key, Predicate, Schema
 from onesided.mechanisms.base import PublicFacts
@@ -97,6 +98,8 @@ def grouping(
     constant = {*unit.columns, *determined}
     single = unit.is_row or all(key.column in constant for key in keys)
     cut = None if single else max_groups
+    if cut is not None:
+        _check_choice(keys)
     filtered = both(where, part)
     mapped = []
     for key in keys:
@@ -158,6 +161,16 @@ def _domains(
 
 def _canonical_name(text: str) -> str:
     return Key.parse(text).name
+
+
+def _check_choice(keys: tuple[BoundKey, ...]) -> None:
+    """Which groups a unit is counted in follows their keys, which all engines must spell alike."""
+    for key in keys:
+        if key.type not in NAMED_TYPES:
+            raise RequestError(
+                f"max_groups needs keys that are spelt in one way, and {key.name} is a "
+                f"{key.type.value}; group by another column."
+            )
 
 
 def _check_bound(max_groups: int | None) -> None:

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from onesided.engine.flavours.base import Flavour
+from onesided.engine.flavours.base import NAMED_TYPES, Flavour
 from onesided.engine.flavours.duckdb import DuckDBFlavour, ThriftyDuckDBFlavour
 from onesided.engine.flavours.postgres import PostgresFlavour
 from onesided.engine.flavours.spark import SparkFlavour
 
-__all__ = ["DuckDBFlavour", "Flavour", "PostgresFlavour", "SparkFlavour", "ThriftyDuckDBFlavour"]
+__all__ = [
+    "NAMED_TYPES",
+    "DuckDBFlavour",
+    "Flavour",
+    "PostgresFlavour",
+    "SparkFlavour",
+    "ThriftyDuckDBFlavour",
+]

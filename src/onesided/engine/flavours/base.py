@@ -15,6 +15,11 @@ from onesided.language import Dialect, Type
 
 #: Seven hexadecimal digits: the rank of a group fits beside them in a 64-bit integer.
 DIGEST_DIGITS = 7
+#: The types whose values are spelt alike on every engine: those of unit keys, and of group keys
+#: where each unit is cut to some of its groups.
+NAMED_TYPES = frozenset(
+    {Type.INTEGER, Type.WIDE_INTEGER, Type.TEXT, Type.BOOLEAN, Type.DATE, Type.TIMESTAMP}
+)
 
 
 class Flavour(ABC):
@@ -132,13 +137,6 @@ class Flavour(ABC):
                 )
 
     def group_text(self, parts: list[tuple[str, Type]]) -> str:
-        """A text for the key of a group, which may hold NULL and numbers of any kind."""
-        pieces = [f"coalesce({self._group_piece(*part)}, '~')" for part in parts]
+        """A text for the key of a group, which may hold NULL; of types in `NAMED_TYPES`."""
+        pieces = [f"coalesce(({self._piece(*part)}), '~')" for part in parts]
         return " || '|' || ".join(pieces)
-
-    def _group_piece(self, expression: str, kind: Type) -> str:
-        if kind in (Type.DECIMAL, Type.FLOAT, Type.OTHER):
-            raise SourceError(
-                f"A bound on groups needs keys that are no {kind.value}s; group by another column."
-            )
-        return f"({self._piece(expression, kind)})"
