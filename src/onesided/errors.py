@@ -12,6 +12,11 @@
     ├── BudgetError          exit 3   the budget does not allow it; nothing was spent
     └── ReleaseFailed        exit 4   failed after the charge; the charge stands
 
+Beside the tree, since no handler of errors may swallow it:
+
+    KeyboardInterrupt
+    └── Interrupted          exit 130 stopped by the user; says what was charged
+
 Each message is one sentence that says what to do. None of them carries a value from the data:
 an error is seen by everybody, and only a mechanism may depend on a secret.
 """
@@ -69,3 +74,7 @@ class ReleaseFailed(OnesidedError):
     """The release failed after its charge; the charge stands, a retry is free where stored."""
 
     exit_code = 4
+
+
+class Interrupted(KeyboardInterrupt):
+    """Stopped by the user; the message says what was charged."""

@@ -6,7 +6,7 @@ import json
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from onesided.engine.duckdb import DuckDBEngine
 from onesided.engine.postgres import PostgresEngine
 from onesided.errors import OutputError, ReleaseFailed, RequestError, SourceError
 from support.engines import KEY, comparable, load, sample_query, sampled
+from support.trouble import Proxy, full_disk
 from support.visits import POLICY, UNIT, visits
 
 SETTINGS: dict[str, Any] = {"table": "visits", "unit": UNIT, "policy": POLICY, "budget": 1}
@@ -47,17 +48,22 @@ def locked(url: str, table: str = "visits") -> Iterator[None]:
         connection.rollback()
 
 
-def end_waiting_backend(url: str) -> None:
-    """Kill the server's process that waits for the lock, as soon as there is one."""
+def wait_for_lock(url: str, then: str = "pid") -> None:
+    """Wait until a process of the server waits for the lock, and do something with it."""
     with psycopg.connect(url, autocommit=True) as connection:
         for _ in range(1000):
-            ended = connection.execute(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            waiting = connection.execute(
+                f"SELECT {then} FROM pg_stat_activity "
                 "WHERE wait_event_type = 'Lock' AND datname = current_database()"
             ).fetchall()
-            if ended:
+            if waiting:
                 return
             time.sleep(0.01)
+
+
+def end_waiting_backend(url: str) -> None:
+    """Kill the server's process that waits for the lock, as soon as there is one."""
+    wait_for_lock(url, "pg_terminate_backend(pid)")
 
 
 def test_the_same_as_on_the_embedded_engine(url: str, tmp_path: Path) -> None:
@@ -165,6 +171,29 @@ def test_a_release_makes_sure_of_the_state_that_was_named(url: str) -> None:
     with pytest.raises(ReleaseFailed, match="data changed"):
         sampled(engine, query)
     engine.close()
+
+
+def test_a_unique_key_makes_every_row_a_unit(url: str) -> None:
+    execute(
+        url,
+        "CREATE TABLE people (id int PRIMARY KEY, club text, paid int, minor boolean)",
+        "INSERT INTO people SELECT i, 'club ' || i % 3, i % 7, i % 10 = 0 "
+        "FROM generate_series(1, 600) i",
+    )
+    settings = {"table": "people", "unit": "id", "policy": "minor", "budget": 40}
+    query = "SELECT club, COUNT(*) AS n, AVG(paid) AS mean FROM people GROUP BY club"
+    with osd.open(connection=url, **settings) as data:
+        answer = data.sql(query, epsilon=20, bounds={"paid": 6}, mechanism="one-sided").table
+        assert answer.column("n").to_pylist() == [180, 180, 180]
+        # Half of ε went to COUNT(*), which is the count of units: asking for it again is free.
+        counts = data.count("club", epsilon=10, mechanism="one-sided").table
+        assert counts.column("count").equals(answer.column("n"))
+        assert data.budget.spent == 20
+    with (
+        osd.open(connection=url, **{**settings, "unit": "club"}) as data,
+        pytest.raises(RequestError, match="max_rows"),
+    ):
+        data.sql(query, epsilon=20, bounds={"paid": 6})
 
 
 def test_a_view_needs_a_version(url: str) -> None:
@@ -306,16 +335,41 @@ def test_a_statement_that_takes_too_long(url: str) -> None:
         data.sample(1)
 
 
+def test_a_connection_that_is_cut(url: str) -> None:
+    with (
+        closing(Proxy(url)) as proxy,
+        osd.open(connection=proxy.url, version="1", **SETTINGS) as data,
+    ):
+        with locked(url):
+            cutter = threading.Thread(target=lambda: (wait_for_lock(url), proxy.cut()))
+            cutter.start()
+            with pytest.raises(ReleaseFailed, match=r"stopped answering .* which stands"):
+                data.sample(1)
+            cutter.join()
+        assert len(data.sample(1).table) > 0
+        assert data.budget.spent == 1
+
+
 def test_a_full_disk(url: str) -> None:
-    # A limit on temporary files ends a statement with the same class of error as a full disk.
     execute(url, "INSERT INTO visits SELECT v.* FROM visits v, generate_series(1, 60)")
     with psycopg.connect(url, autocommit=True) as connection:
         found = connection.execute("SELECT quote_ident(current_database())").fetchone()
         assert found is not None
-        for limit in ("temp_file_limit", "work_mem"):
-            connection.execute(f"ALTER DATABASE {found[0]} SET {limit} = '64kB'")
-    with failing(url, "server's disk") as data:
+        for setting in ("work_mem = '64kB'", "max_parallel_workers_per_gather = 0"):
+            connection.execute(f"ALTER DATABASE {found[0]} SET {setting}")
+    with failing(url, "server's disk") as data, full_disk(backend(url), 128 * 1024):
         data.sample(1)
+
+
+def backend(url: str) -> int:
+    """The server's process for the one other connection to this database."""
+    with psycopg.connect(url) as connection:
+        found = connection.execute(
+            "SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid() "
+            "AND datname = current_database()"
+        ).fetchall()
+    assert len(found) == 1
+    return int(found[0][0])
 
 
 def test_a_right_that_is_withdrawn(url: str) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +20,10 @@ from onesided.engine.duckdb import DuckDBEngine
 from onesided.engine.spark import SparkEngine
 from onesided.errors import OutputError, ReleaseFailed, RequestError, SourceError
 from support.engines import KEY, comparable, count_query, counted, sample_query, sampled
+from support.trouble import full_disk
 from support.visits import POLICY, UNIT, visits, write_visits
 
-SECONDS = 240
+SECONDS = 420
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +84,42 @@ def test_how_the_work_is_cut_changes_nothing(spark: Any, folder: Path) -> None:
     assert again == first
     for each in (engine, rows):
         each.close()
+
+
+@pytest.mark.parametrize("few", [0, 1000], ids=["many units", "few units"])
+@pytest.mark.parametrize("columns", [None, ["room", "ts"]], ids=["key", "no key"])
+def test_how_many_units_there_are_changes_nothing(
+    spark: Any,
+    folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    few: int,
+    columns: list[str] | None,
+) -> None:
+    monkeypatch.setattr("onesided.engine.spark.FEW_UNITS", few)
+    monkeypatch.setattr("onesided.engine.spark.UNITS_A_PARTITION", 90)
+    here, there = DuckDBEngine(folder, Unit(UNIT)), SparkEngine(folder, Unit(UNIT), spark)
+    there.inspect()
+    query = sample_query(here, POLICY, columns=columns, where="room <> 'hall'")
+    there.place(query, str(tmp_path / "sample"))
+    files = sorted((tmp_path / "sample").iterdir())
+    stored = [tuple(row.values()) for file in files for row in pq.read_table(file).to_pylist()]
+    assert comparable(stored) == comparable(sampled(here, query))
+    assert len(files) == 2
+    for engine in (here, there):
+        engine.close()
+
+
+def test_few_units_need_no_shuffle_of_all_rows(spark: Any, folder: Path) -> None:
+    engine: Any = SparkEngine(folder, Unit(UNIT), spark)
+    engine.inspect()
+    with engine._prepared(sample_query(engine, POLICY)) as frame:
+        plan = frame._jdf.queryExecution().executedPlan().toString()
+    engine.close()
+    assert "BroadcastHashJoin" in plan
+    above, below = plan.split("BroadcastHashJoin")
+    assert above.count("Exchange") == 1  # of the kept rows
+    assert "SortMergeJoin" not in below
 
 
 def test_the_executors_write_a_folder(spark: Any, folder: Path, tmp_path: Path) -> None:
@@ -200,6 +239,49 @@ def test_a_file_that_vanishes_after_the_charge(spark: Any, tmp_path: Path) -> No
         assert data.budget.spent == 1
 
 
+@pytest.fixture
+def charged(spark: Any, tmp_path: Path) -> Iterator[Any]:
+    """A data set on Spark; whatever fails there, the charge stands once and a retry is free."""
+    path = write_visits(tmp_path, devices=400)
+    with osd.open(path, connection=spark, unit=UNIT, policy=POLICY, budget=1, version="1") as data:
+        yield data
+        assert data.budget.spent == 1
+        data.sample(1, into=str(tmp_path / "again"))
+        assert data.budget.spent == 1
+    assert {each.name for each in tmp_path.iterdir()} == {path.name, "again"}
+
+
+FAILED = "Spark failed after the charge, which stands"
+
+
+def test_a_full_disk(charged: Any, spark: Any, tmp_path: Path) -> None:
+    machine = spark.sparkContext._gateway.proc.pid
+    with full_disk(machine, 8 * 1024), pytest.raises(ReleaseFailed, match=FAILED):
+        charged.sample(1, into=str(tmp_path / "sample"))
+
+
+def test_a_column_that_changes_its_type(charged: Any, tmp_path: Path) -> None:
+    path = tmp_path / "visits.parquet"
+    content, table = path.read_bytes(), pq.read_table(path)
+    place = table.schema.get_field_index("device")
+    texts = pa.array([f"secret {each}" for each in table.column("device").to_pylist()])
+    pq.write_table(table.set_column(place, "device", texts), path)
+    with pytest.raises(ReleaseFailed, match=FAILED) as failure:
+        charged.sample(1, into=str(tmp_path / "sample"))
+    assert "secret" not in str(failure.value)
+    path.write_bytes(content)
+
+
+def test_a_place_that_the_system_refuses(charged: Any) -> None:
+    if os.geteuid() == 0:  # who is stopped by no mode, and so only finds out on the way
+        with pytest.raises(ReleaseFailed, match=FAILED):
+            charged.sample(1, into="/proc/sample")
+    else:
+        with pytest.raises(OutputError, match="writable"):
+            charged.sample(1, into="/proc/sample")
+        charged.sample(1)
+
+
 def test_a_cluster_that_loses_an_executor(tmp_path: Path) -> None:
     """Two workers in processes of their own; one is killed while the sample is being written."""
     path = write_visits(tmp_path, devices=800)
@@ -223,3 +305,5 @@ def test_a_cluster_that_loses_an_executor(tmp_path: Path) -> None:
         list(row) for row in counted(here.count(count_query(here, POLICY, ["room"], max_groups=2)))
     ]
     here.close()
+    assert told["after_the_driver_was_killed"].startswith(FAILED)
+    assert [each.name for each in tmp_path.iterdir() if each.name.startswith(".")] == []

@@ -129,6 +129,7 @@ def count_query(
 
 def sampled(engine: Engine, query: SampleQuery) -> list[tuple[Any, ...]]:
     """The rows, in order; every batch has the schema that was announced."""
+    engine.inspect()  # as a session does: the number of units may decide the plan
     schema = engine.output_schema(query.columns)
     rows: list[tuple[Any, ...]] = []
     for batch in engine.sample(query):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 import threading
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -51,8 +53,27 @@ def main(source: str, target: str, key: str) -> None:
     killed_while_running = writing.is_alive()
     writing.join()
     counts = counted(engine.count(count_query(engine, POLICY, ["room"], max_groups=2)))
+    told = {
+        "killed_while_running": killed_while_running,
+        "counts": counts,
+        "after_the_driver_was_killed": _without_driver(engine, query, f"{target}-lost"),
+    }
     engine.close()
-    print(json.dumps({"killed_while_running": killed_while_running, "counts": counts}))
+    print(json.dumps(told))
+
+
+def _without_driver(engine: Any, query: Any, target: str) -> str:
+    """What is said when the driver is killed while a sample is being written."""
+    from onesided.errors import ReleaseFailed
+
+    driver = psutil.Process(engine._session.spark.sparkContext._gateway.proc.pid)
+    threading.Timer(0.2, driver.kill).start()
+    try:
+        while True:
+            engine.place(query, target)
+            shutil.rmtree(target)
+    except ReleaseFailed as error:
+        return str(error)
 
 
 def _under_way(tracker: object) -> bool:

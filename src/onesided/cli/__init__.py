@@ -5,16 +5,18 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 
 import click
 
-from onesided.errors import OnesidedError
+from onesided.errors import Interrupted, OnesidedError
 from onesided.version import __version__
 
 INTERRUPTED = 130
+_PASSWORD = re.compile(r"(://[^\s:/@]*):[^\s@]*@")
 
 #: name → (module below onesided.cli, function, summary)
 _COMMANDS = {
@@ -83,14 +85,21 @@ def run(arguments: Sequence[str] | None = None) -> int:
         result = cli.main(args=arguments, prog_name="onesided", standalone_mode=False)
         return result if isinstance(result, int) else 0
     except OnesidedError as error:
-        click.echo(f"onesided: {error}", err=True)
+        _say(str(error))
         return error.exit_code
     except click.ClickException as error:
-        click.echo(f"onesided: {error.format_message()}", err=True)
+        _say(error.format_message())
         return 2
-    except (KeyboardInterrupt, click.Abort):
-        click.echo("onesided: interrupted; what was charged stays charged.", err=True)
+    except (KeyboardInterrupt, click.Abort) as error:
+        # Click wraps an interruption into an error of its own.
+        known = next((each for each in (error, error.__cause__) if type(each) is Interrupted), None)
+        _say(str(known or "Interrupted; what was charged stays charged."))
         return INTERRUPTED
     except BrokenPipeError:
         sys.stderr.close()  # nobody reads any more; the interpreter must not complain about it
         return 0
+
+
+def _say(sentence: str) -> None:
+    """An error on standard error; what was typed may be quoted in it, but no password."""
+    click.echo("onesided: " + _PASSWORD.sub(r"\1:…@", sentence), err=True)

@@ -16,7 +16,6 @@ from onesided.cli.output import (
     show_facts,
     show_json,
     show_table,
-    working,
 )
 from onesided.cli.sources import (
     config_option,
@@ -47,7 +46,7 @@ _TO_THE_SECOND = len("2024-02-29T23:59:59")
 )
 @as_json
 def plan(
-    source: str,
+    source: str | None,
     epsilon: str,
     where: str | None,
     by: str,
@@ -65,7 +64,7 @@ def plan(
     from onesided.session.domains import read_domain
 
     domains = {key: read_domain(text) for key, text in named_values(domain, "--domain").items()}
-    with working("Planning"), opened(source, epsilon=epsilon, **account) as dataset:
+    with opened(source, "Planning", epsilon=epsilon, **account) as (dataset, within):
         found = dataset.plan(
             split_list(by) if by else (),
             where,
@@ -73,6 +72,7 @@ def plan(
             max_groups=max_groups,
             domain=domains,
             nonsensitive_share=nonsensitive_share,
+            **within,
         )
     if as_json:
         show_json(found.to_json())
@@ -83,7 +83,8 @@ def plan(
         {
             "units": f"{found.facts.n:,}",
             "groups": groups,
-            "assumed": f"units spread evenly, {nonsensitive_share:.0%} of them non-sensitive",
+            "assumed": f"units spread evenly, {nonsensitive_share:.0%} of them non-sensitive; "
+            "“up to” where no two groups are alike, and far less where neighbours are",
             "left": f"ε = {show(found.left)} of {show(found.budget)}",
         }
     )

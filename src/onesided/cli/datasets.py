@@ -8,6 +8,7 @@ import click
 
 from onesided.cli.output import as_json, overwrite_option, progress, show_facts, show_json, working
 from onesided.cli.sources import named_values
+from onesided.errors import RequestError
 
 
 @click.command()
@@ -27,7 +28,9 @@ def simulate(scale: float, seed: int, out: Path, overwrite: bool, as_json: bool)
 
 
 @click.command()
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=click.Path(path_type=Path), required=False)
+@click.option("--table", metavar="NAME", help="Instead of FILE, a table at --connection.")
+@click.option("--connection", metavar="ADDRESS", help="postgresql://…")
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="A Parquet file.")
 @click.option("--device", default="device", show_default=True, help="The column of the device.")
 @click.option("--ap", default="ap", show_default=True, help="The column of the access point.")
@@ -39,7 +42,9 @@ def simulate(scale: float, seed: int, out: Path, overwrite: bool, as_json: bool)
 @overwrite_option
 @as_json
 def trajectories(
-    file: Path,
+    file: Path | None,
+    table: str | None,
+    connection: str | None,
     out: Path,
     device: str,
     ap: str,
@@ -54,10 +59,14 @@ def trajectories(
     """Turn the Wi-Fi associations in FILE into daily trajectories of modal access points."""
     from onesided.datasets.wifi import trajectories as make
 
+    if file is not None and (table is not None or connection is not None):
+        raise RequestError("Name either a file or a table, and one of them only.")
     with working("Making trajectories"):
         make(
             file,
             out,
+            table=table,
+            connection=connection,
             device=device,
             ap=ap,
             time=time,

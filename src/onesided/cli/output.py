@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -15,6 +16,7 @@ overwrite_option = click.option("--overwrite", is_flag=True, help="Replace exist
 
 MOST_ROWS = 40
 _WIDE = 200
+_PAUSE = 0.2
 
 
 def show_json(content: Mapping[str, Any] | Sequence[Any]) -> None:
@@ -44,14 +46,16 @@ def show_facts(facts: Mapping[str, Any]) -> None:
 
 
 @contextmanager
-def working(message: str) -> Iterator[None]:
-    """A sign of life on a terminal; nothing in a pipe, and nothing that depends on the data."""
+def working(message: str, share: Callable[[], float | None] = lambda: None) -> Iterator[None]:
+    """A sign of life on a terminal, nothing in a pipe.
+
+    - `share`: how much is done, asked now and then from another thread; where it answers, the bar
+      shows the remaining time. It is for the steward at the terminal, and goes nowhere else.
+    """
     if not sys.stderr.isatty():
         yield
         return
-    from rich.console import Console
-
-    with Console(stderr=True).status(message):
+    with _bar(message) as (bar, task), _repeated(lambda: _moved(bar, task, share())):
         yield
 
 
@@ -61,12 +65,45 @@ def progress(message: str) -> Iterator[Callable[[int, int], None]]:
     if not sys.stderr.isatty():
         yield lambda done, total: None
         return
+    with _bar(message) as (bar, task):
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+@contextmanager
+def _bar(message: str) -> Iterator[tuple[Any, Any]]:
+    """A bar on standard error and its task; it is gone at the end."""
     from rich.console import Console
     from rich.progress import Progress
 
     with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(message, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+        yield bar, bar.add_task(message, total=None)
+
+
+def _moved(bar: Any, task: Any, share: float | None) -> None:
+    """Each statement of a release starts from 0 again, and its speed is its own."""
+    if share is None:
+        return
+    if share < bar.tasks[task].completed:
+        bar.reset(task)
+    bar.update(task, completed=share, total=1)
+
+
+@contextmanager
+def _repeated(work: Callable[[], None]) -> Iterator[None]:
+    """Does `work` several times a second in a thread of its own."""
+    ended = threading.Event()
+
+    def run() -> None:
+        while not ended.wait(_PAUSE):
+            work()
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
 
 
 def _cell(value: Any) -> str:

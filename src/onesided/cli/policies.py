@@ -7,8 +7,17 @@ from typing import Any
 import click
 
 from onesided.cli.output import as_json, show_facts, show_json
+from onesided.cli.sources import Command, with_options
 
-_schema = click.option("--schema", "source", help="Check against the columns of this source.")
+_OPTIONS = (
+    click.option("--schema", "source", help="Check against the columns of this source."),
+    click.option("--table", metavar="NAME", help="Or against those of a table at --connection."),
+    click.option("--connection", metavar="ADDRESS", help="postgresql://…"),
+)
+
+
+def _schema(command: Command) -> Command:
+    return with_options(command, _OPTIONS)
 
 
 @click.group()
@@ -20,12 +29,12 @@ def policy() -> None:
 @click.argument("sql")
 @_schema
 @as_json
-def check(sql: str, source: str | None, as_json: bool) -> None:
+def check(sql: str, as_json: bool, **columns: str | None) -> None:
     """Whether SQL is a policy, and its canonical form."""
     from onesided.policy import Policy
 
     accepted = Policy(sql)
-    schema = _schema_of(source)
+    schema = _schema_of(**columns)
     bound = accepted if schema is None else accepted.bind(schema)
     facts = {"policy": bound.sql, "columns": ", ".join(bound.columns), "id": bound.id}
     (show_json if as_json else show_facts)(facts)
@@ -36,11 +45,11 @@ def check(sql: str, source: str | None, as_json: bool) -> None:
 @click.argument("second")
 @_schema
 @as_json
-def relaxes(first: str, second: str, source: str | None, as_json: bool) -> int:
+def relaxes(first: str, second: str, as_json: bool, **columns: str | None) -> int:
     """Whether all that FIRST calls sensitive is sensitive under SECOND; exit 1 unless proven."""
     from onesided.policy import Policy
 
-    answer = Policy(first).relaxes(Policy(second), _schema_of(source))
+    answer = Policy(first).relaxes(Policy(second), _schema_of(**columns))
     facts: dict[str, Any] = {"relaxes": answer.verdict.value, "reason": answer.reason}
     if answer.counterexample is not None:
         facts["counterexample"] = {
@@ -51,9 +60,9 @@ def relaxes(first: str, second: str, source: str | None, as_json: bool) -> int:
     return 0 if answer else 1
 
 
-def _schema_of(source: str | None) -> Any:
-    if source is None:
+def _schema_of(source: str | None, table: str | None, connection: str | None) -> Any:
+    if source is None and table is None and connection is None:
         return None
     from onesided.session import schema_of
 
-    return schema_of(source)
+    return schema_of(source, table=table, connection=connection)

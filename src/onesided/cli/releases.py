@@ -7,23 +7,26 @@ from typing import Any
 
 import click
 
-from onesided.cli.output import as_json, overwrite_option, working
+from onesided.cli.output import as_json, overwrite_option
 from onesided.cli.reports import check_output, report, show_release
 from onesided.cli.sources import named_values, opened, release_options, split_list
+from onesided.errors import RequestError
 
 
 @click.command()
 @release_options
 @click.option("--columns", help="The columns to publish, with commas; all of them unless told.")
-@click.option("--out", required=True, type=click.Path(path_type=Path), help=".parquet .csv .arrow")
+@click.option("--out", type=click.Path(path_type=Path), help=".parquet .csv .arrow")
+@click.option("--into", metavar="PLACE", help="A new table of PostgreSQL, or a folder for Spark.")
 @overwrite_option
 @as_json
 def sample(
-    source: str,
+    source: str | None,
     epsilon: str,
     where: str | None,
     columns: str | None,
-    out: Path,
+    out: Path | None,
+    into: str | None,
     fresh: bool,
     overwrite: bool,
     as_json: bool,
@@ -32,13 +35,19 @@ def sample(
     """Publish true records of SOURCE: each non-sensitive unit whole, with probability 1 − e^−ε.
 
     Sensitive units never leave, and nobody can tell why a unit is missing. The receipt is written
-    beside the output.
+    beside the output. With --into the engine writes the rows itself.
     """
+    if (out is None) == (into is None):
+        raise RequestError("Say with --out where to write the sample, or with --into.")
     check_output(out, overwrite=overwrite)
     chosen = None if columns is None else split_list(columns)
-    with working("Drawing the sample"), opened(source, epsilon=epsilon, **account) as dataset:
-        release = dataset.sample(epsilon, where=where, columns=chosen, fresh=fresh)
-        written = release.write(out, overwrite=overwrite, receipt=True)
+    with opened(source, "Drawing the sample", epsilon=epsilon, **account) as (dataset, within):
+        release = dataset.sample(
+            epsilon, where=where, columns=chosen, into=into, fresh=fresh, **within
+        )
+        written: tuple[str | Path, ...] = (into,) if into is not None else ()
+        if out is not None:
+            written = release.write(out, overwrite=overwrite, receipt=True)
     report(release, written, as_json)
 
 
@@ -54,7 +63,7 @@ def sample(
 @overwrite_option
 @as_json
 def count(
-    source: str,
+    source: str | None,
     epsilon: str,
     where: str | None,
     by: str,
@@ -72,7 +81,7 @@ def count(
 
     check_output(out, overwrite=overwrite)
     domains = {key: read_domain(text) for key, text in named_values(domain, "--domain").items()}
-    with working("Counting"), opened(source, epsilon=epsilon, **account) as dataset:
+    with opened(source, "Counting", epsilon=epsilon, **account) as (dataset, within):
         release = dataset.count(
             split_list(by) if by else (),
             where,
@@ -81,5 +90,6 @@ def count(
             max_groups=max_groups,
             domain=domains,
             fresh=fresh,
+            **within,
         )
     show_release(release, out, overwrite=overwrite, as_json=as_json)

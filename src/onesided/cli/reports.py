@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,9 @@ def show_rows(table: Any) -> None:
         click.echo(f"… {len(table) - MOST_ROWS:,} more rows; --out writes all of them.")
 
 
-def report(release: Any, written: tuple[Path, ...], as_json: bool, *, rows: bool = False) -> None:
+def report(
+    release: Any, written: Sequence[str | Path], as_json: bool, *, rows: bool = False
+) -> None:
     """Where a release was written, what it promises and what it cost; with `rows` itself too."""
     receipt = release.receipt
     if as_json:

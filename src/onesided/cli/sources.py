@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from onesided.errors import RequestError
+from onesided.cli.output import working
+from onesided.errors import Interrupted, RequestError
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -19,26 +21,42 @@ config_option = click.option(
 )
 
 _OPTIONS = (
-    click.argument("source"),
+    click.argument("source", required=False),
     config_option,
+    click.option("--table", metavar="NAME", help="Instead of SOURCE, a table at --connection."),
+    click.option(
+        "--connection",
+        metavar="ADDRESS",
+        help="postgresql://…, or for Spark local[2], spark://… or sc://….",
+    ),
     click.option("--unit", help="Columns that name one record, such as device,day; else each row."),
     click.option("--policy", help="SQL; true or NULL means sensitive."),
     click.option("--epsilon", required=True, help="The privacy loss of this release."),
     click.option("--ledger", help="File or postgresql:// address that keeps the account."),
     click.option("--budget", help="The most that all releases may cost; epsilon unless told."),
-    click.option("--name", help="The account's name; the file's name unless told."),
+    click.option("--name", help="The account's name; the file's or table's unless told."),
+    click.option("--data-version", "version", help="Your name for this state of the data."),
+    click.option("--partition-by", help="Columns of the unit whose values compose in parallel."),
+    click.option("--part", metavar="COLUMN=VALUE", help="Only this part of --partition-by."),
+    click.option("--stricter-policy", help="SQL; for this release, more is sensitive."),
     click.option("--memory-limit", help="What the engine may use, such as 2GB."),
+    click.option("--statement-timeout", type=float, help="Seconds that PostgreSQL may take."),
 )
 _WHERE = click.option("--where", help="SQL; choose rows (NULL does not).")
 _FRESH = click.option("--fresh", is_flag=True, help="Pay again rather than repeat a paid release.")
-_ACCOUNT = ("unit", "policy", "ledger", "name")
+_ACCOUNT = ("unit", "policy", "ledger", "name", "partition_by")
+
+
+def with_options(command: Command, options: tuple[Callable[[Command], Command], ...]) -> Command:
+    """Adds `options`, which `--help` lists in this order."""
+    for option in reversed(options):
+        command = option(command)
+    return command
 
 
 def account_options(command: Command) -> Command:
     """Adds what says which data, under which policy, from which budget."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
+    return with_options(command, _OPTIONS)
 
 
 def source_options(command: Command) -> Command:
@@ -56,24 +74,75 @@ def release_options(command: Command) -> Command:
     return source_options(_FRESH(command))
 
 
-def opened(source: str, *, epsilon: str, config: Path | None, **options: Any) -> Any:
-    """The data set, by name or by path; without a ledger the budget is that of this one release.
+@contextmanager
+def opened(
+    source: str | None,
+    doing: str,
+    *,
+    part: str | None,
+    stricter_policy: str | None,
+    **options: Any,
+) -> Iterator[tuple[Any, dict[str, Any]]]:
+    """The data set, and the arguments that say under which policy and on which part to ask it.
+
+    On a terminal it shows what is being done, with the remaining time where the engine knows it.
+    Whoever interrupts it is told what was charged.
+    """
+    within = {
+        "policy": stricter_policy,
+        "part": None if part is None else named_values((part,), "--part"),
+    }
+    try:
+        with working("Opening"):
+            dataset = _opened(source, **options)
+    except KeyboardInterrupt:
+        raise Interrupted("Interrupted before anything was charged.") from None
+    with dataset:
+        try:
+            with working(doing, dataset.progress):
+                yield dataset, within
+        except Interrupted:
+            raise
+        except KeyboardInterrupt:
+            raise Interrupted(_standing(dataset)) from None
+
+
+def _standing(dataset: Any) -> str:
+    """What an interrupted request leaves behind in the account."""
+    from onesided.loss import show
+
+    if not dataset.account_opened:
+        return "Interrupted before anything was charged."
+    balance = dataset.budget
+    return (
+        f"Interrupted; the account has spent ε = {show(balance.spent)} of {show(balance.budget)}, "
+        "and what was charged is free to ask for again."
+    )
+
+
+def _opened(source: str | None, *, epsilon: str, config: Path | None, **options: Any) -> Any:
+    """The data set, by name, path or table; without a ledger the budget is that of one release.
 
     `options` are arguments of `onesided.open`. They come before what a description says, except
     for those that name the account: two ways to say these would be two accounts for the same data.
     """
     given = {name: value for name, value in options.items() if value is not None}
-    described = description(source, config)
+    if "partition_by" in given:
+        given["partition_by"] = split_list(given["partition_by"])
+    described = None if source is None else description(source, config)
     if described is not None:
         twice = [name for name in _ACCOUNT if name in given and name in described.arguments]
         if twice:
             raise RequestError(
-                f"{described.file} says the {twice[0]} of {source} already; leave --{twice[0]} out."
+                f"{described.file} says the {twice[0]} of {source} already; leave "
+                f"--{twice[0].replace('_', '-')} out."
             )
         arguments = {**described.arguments, **given}
+    elif source is None and "table" not in given:
+        raise RequestError("Name the data: a file, or a table with --table and --connection.")
     elif "policy" not in given:
         raise RequestError(
-            f"Say with --policy which rows are sensitive, or describe {source} in onesided.toml."
+            "Say with --policy which rows are sensitive, or describe the data in onesided.toml."
         )
     else:
         arguments = {"source": source, **given}

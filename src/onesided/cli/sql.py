@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from onesided.cli.output import as_json, overwrite_option, working
+from onesided.cli.output import as_json, overwrite_option
 from onesided.cli.reports import check_output, show_release
 from onesided.cli.sources import named_values, opened, split_list, statement_options
 
@@ -30,7 +30,7 @@ from onesided.cli.sources import named_values, opened, split_list, statement_opt
 @as_json
 def sql(
     query: str,
-    source: str,
+    source: str | None,
     epsilon: str,
     mechanism: str,
     max_groups: int | None,
@@ -56,9 +56,9 @@ def sql(
     check_output(out, overwrite=overwrite)
     domains = {key: read_domain(text) for key, text in named_values(domain, "--domain").items()}
     tables = named_values(public, "--public") or None
-    with (
-        working("Answering"),
-        opened(source, epsilon=epsilon, public=tables, **account) as dataset,
+    with opened(source, "Answering", epsilon=epsilon, public=tables, **account) as (
+        dataset,
+        within,
     ):
         release = dataset.sql(
             query,
@@ -71,5 +71,6 @@ def sql(
             nonnegative=split_list(nonnegative) if nonnegative else (),
             domain=domains,
             fresh=fresh,
+            **within,
         )
     show_release(release, out, overwrite=overwrite, as_json=as_json)

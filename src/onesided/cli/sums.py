@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
-from onesided.cli.output import as_json, overwrite_option, working
+from onesided.cli.output import as_json, overwrite_option
 from onesided.cli.reports import check_output, show_release
-from onesided.cli.sources import named_values, opened, release_options, split_list
-
-Command = TypeVar("Command", bound=Callable[..., Any])
+from onesided.cli.sources import (
+    Command,
+    named_values,
+    opened,
+    release_options,
+    split_list,
+    with_options,
+)
 
 _OPTIONS = (
     click.option("--column", required=True, help="The column of numbers."),
@@ -28,16 +32,14 @@ _OPTIONS = (
 
 
 def _sum_options(command: Command) -> Command:
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return release_options(overwrite_option(as_json(command)))
+    return release_options(with_options(overwrite_option(as_json(command)), _OPTIONS))
 
 
 @click.command("sum")
 @click.option("--nonnegative", is_flag=True, help="No value is below 0: the sum is bounded below.")
 @_sum_options
 def sum_(
-    source: str,
+    source: str | None,
     epsilon: str,
     nonnegative: bool,
     out: Path | None,
@@ -48,8 +50,8 @@ def sum_(
     """Publish the sum of a column of SOURCE in each group, each unit clipped to [0, BOUND]."""
     question, account = _question(options)
     check_output(out, overwrite=overwrite)
-    with working("Adding up"), opened(source, epsilon=epsilon, **account) as dataset:
-        release = dataset.sum(epsilon=epsilon, nonnegative=nonnegative, **question)
+    with opened(source, "Adding up", epsilon=epsilon, **account) as (dataset, within):
+        release = dataset.sum(epsilon=epsilon, nonnegative=nonnegative, **question, **within)
     show_release(release, out, overwrite=overwrite, as_json=as_json)
 
 
@@ -57,7 +59,7 @@ def sum_(
 @click.option("--max-rows", type=int, help="Mean over rows, so many of one unit in a group.")
 @_sum_options
 def mean(
-    source: str,
+    source: str | None,
     epsilon: str,
     max_rows: int | None,
     out: Path | None,
@@ -71,8 +73,8 @@ def mean(
     """
     question, account = _question(options)
     check_output(out, overwrite=overwrite)
-    with working("Averaging"), opened(source, epsilon=epsilon, **account) as dataset:
-        release = dataset.mean(epsilon=epsilon, max_rows=max_rows, **question)
+    with opened(source, "Averaging", epsilon=epsilon, **account) as (dataset, within):
+        release = dataset.mean(epsilon=epsilon, max_rows=max_rows, **question, **within)
     show_release(release, out, overwrite=overwrite, as_json=as_json)
 
 

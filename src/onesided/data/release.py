@@ -16,7 +16,7 @@ import pyarrow.parquet
 from onesided.data.files import FileFormat, read_batches, write_batches
 from onesided.data.output import new_files, refuse_existing
 from onesided.data.private import PrivateDirectory
-from onesided.errors import RequestError
+from onesided.errors import ReleaseFailed, RequestError
 from onesided.loss import Loss
 
 SAMPLE_FILE = "sample.parquet"
@@ -105,11 +105,17 @@ class Release(ABC):
         With `receipt`, also the receipt beside it, as `<name>.receipt.json`. The files written.
         """
         targets = output_files(path, overwrite=overwrite, receipt=receipt)
-        with new_files(targets, overwrite=overwrite) as workspace:
-            write_batches(self._batches(), self._schema(), workspace / targets[0].name)
-            for target in targets[1:]:
-                text = self.receipt.to_json() + "\n"
-                (workspace / target.name).write_text(text, encoding="utf-8")
+        try:
+            with new_files(targets, overwrite=overwrite) as workspace:
+                write_batches(self._batches(), self._schema(), workspace / targets[0].name)
+                for target in targets[1:]:
+                    text = self.receipt.to_json() + "\n"
+                    (workspace / target.name).write_text(text, encoding="utf-8")
+        except (OSError, pa.ArrowException):
+            raise ReleaseFailed(
+                f"{targets[0]} could not be written, and the charge stands; check the disk and "
+                "repeat the request, which is paid once."
+            ) from None
         return targets
 
     def plot(self) -> Any:

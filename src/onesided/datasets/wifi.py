@@ -22,9 +22,11 @@ REPUBLICA_COLUMNS = TraceColumns(
 
 
 def trajectories(
-    source: str | Path,
+    source: str | Path | None,
     out: Path,
     *,
+    table: str | None = None,
+    connection: str | None = None,
     device: str = "device",
     ap: str = "ap",
     time: str = "ts",
@@ -36,7 +38,8 @@ def trajectories(
 ) -> None:
     """Write the daily trajectories of the associations in `source` to `out`.
 
-    `source` is a path or glob of Parquet or CSV files; `device`, `ap` and `time` name its columns;
+    `source` is a path or glob of Parquet or CSV files, or None for the `table` of PostgreSQL at
+    `connection`; `device`, `ap` and `time` name its columns;
     `keep` names further columns to carry along, or maps new names to them. The rule of the slots
     is in `engine.trajectories`.
     """
@@ -45,6 +48,8 @@ def trajectories(
         source,
         out,
         columns=TraceColumns(device=device, ap=ap, time=time, keep=kept),
+        table=table,
+        connection=connection,
         slot_minutes=slot_minutes,
         timezone=timezone,
         overwrite=overwrite,

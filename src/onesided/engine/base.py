@@ -16,6 +16,10 @@ from onesided.engine.sources import frame_fingerprint
 from onesided.language import BoundKey, BoundPredicate, Schema, Type
 from onesided.randomness import coin_threshold
 
+COLUMNS_CHANGED = (
+    "The columns of the table changed since it was opened, and the charge stands; "
+    "open it again and repeat the request."
+)
 _KEY_TYPES = {
     Type.INTEGER: pa.int64(),
     Type.FLOAT: pa.float64(),
@@ -179,6 +183,18 @@ class PlacesSamples(Protocol):
 
 
 @runtime_checkable
+class TellsProgress(Protocol):
+    """An engine that knows how far its running statement is."""
+
+    def progress(self) -> float | None:
+        """The share of the work that is done, from another thread; None where nobody knows.
+
+        It follows the reading of all rows, and is for the steward's eyes alone.
+        """
+        ...
+
+
+@runtime_checkable
 class HoldsPublicTables(Protocol):
     """An engine that can hold public tables beside the data."""
 
@@ -195,6 +211,11 @@ class Engine(Protocol):
 
     @property
     def unit(self) -> Unit: ...
+
+    @property
+    def rows_are_units(self) -> bool:
+        """Whether the source itself guarantees that every unit is one row."""
+        ...
 
     def inspect(self) -> Inspection:
         """Count the units, and the rows whose key is NULL; for the steward, at opening."""

@@ -15,6 +15,7 @@ import pyarrow as pa
 from onesided.data.private import PrivateDirectory
 from onesided.data.units import Unit
 from onesided.engine.base import (
+    COLUMNS_CHANGED,
     Coins,
     CountQuery,
     GroupCounts,
@@ -39,6 +40,7 @@ _FRAME = "osd_frame"
 _POLICY = "osd_policy"
 _PUBLIC = "osd_public_"
 _FILE_SHIFT = 2**44
+_INTERRUPTED = "Query interrupted"
 _HIDDEN = (_ORDER, _POLICY)
 _FLAVOUR = DuckDBFlavour()
 
@@ -87,6 +89,10 @@ class DuckDBEngine:
         return self._unit
 
     @property
+    def rows_are_units(self) -> bool:
+        return self._unit.is_row
+
+    @property
     def in_memory(self) -> bool:
         """Whether a frame was opened, which alone a policy in Python can be evaluated on."""
         return self._frame is not None
@@ -112,7 +118,7 @@ class DuckDBEngine:
         rows' names, so it is checked rather than trusted.
         """
         statements = self._statements
-        self._bind(query.coins)
+        self._prepare(query.coins)
         if not self._unit.is_row:
             first, texts = statements.sorting(query.columns)
             if not first or not texts:
@@ -128,7 +134,7 @@ class DuckDBEngine:
             yield batch.select(list(range(batch.num_columns - 1)))
 
     def count(self, query: CountQuery) -> GroupCounts:
-        self._bind(query.coins)
+        self._prepare(query.coins)
         with releasing():
             table = self._counted(query)
         return GroupCounts.of(table, query.by)
@@ -166,6 +172,11 @@ class DuckDBEngine:
         self._connection.register(relation, table.content)
         return replace(table, relation=_FLAVOUR.name(relation))
 
+    def progress(self) -> float | None:
+        """How far the running statement is; DuckDB answers this beside the running statement."""
+        percent = self._connection.query_progress()
+        return percent / 100 if percent >= 0 else None
+
     def close(self) -> None:
         self._connection.close()
         self._spill.remove()
@@ -181,9 +192,13 @@ class DuckDBEngine:
         )
         return Statements(relation, _FLAVOUR)
 
-    def _bind(self, coins: Coins | None) -> None:
-        if coins is not None:
-            self._connection.execute(f"SET VARIABLE {_KEY_VARIABLE} = $key", {"key": coins.key})
+    def _prepare(self, coins: Coins | None) -> None:
+        """Make sure that the columns are those that were opened, and bind the coin key."""
+        with releasing():
+            if self._described(self._rows.relation) != self._kinds:
+                raise ReleaseFailed(COLUMNS_CHANGED)
+            if coins is not None:
+                self._connection.execute(f"SET VARIABLE {_KEY_VARIABLE} = $key", {"key": coins.key})
 
     def _stream(self, statement: str) -> Iterator[pa.RecordBatch]:
         with releasing():
@@ -261,7 +276,8 @@ class _Rows:
 def opening() -> Iterator[None]:
     """What goes wrong while a data set is opened; an engine's own words may quote cells."""
     try:
-        yield
+        with _interruptible():
+            yield
     except (duckdb.Error, OSError, pa.ArrowException):
         raise SourceError(
             "The data cannot be read: check that the files are whole, readable and of one schema."
@@ -272,12 +288,24 @@ def opening() -> Iterator[None]:
 def releasing() -> Iterator[None]:
     """What goes wrong after the charge: the sentence is the same whatever the reason."""
     try:
-        yield
+        with _interruptible():
+            yield
     except (duckdb.Error, OSError, pa.ArrowException):
         raise ReleaseFailed(
             "The engine failed after the charge, which stands; check disk, memory and the source, "
             "and ask again."
         ) from None
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Ctrl-C within a statement, which DuckDB reports as an error of its own."""
+    try:
+        yield
+    except RuntimeError as error:
+        if str(error) == _INTERRUPTED:
+            raise KeyboardInterrupt from None
+        raise
 
 
 def connect(
@@ -288,7 +316,9 @@ def connect(
     connection.execute("SET autoinstall_known_extensions = false")
     connection.execute("SET autoload_known_extensions = false")
     connection.execute("SET TimeZone = 'UTC'")
-    connection.execute("SET enable_progress_bar = false")
+    # Without the bar nothing is counted; it is never printed.
+    connection.execute("SET enable_progress_bar = true")
+    connection.execute("SET enable_progress_bar_print = false")
     connection.execute("SET preserve_insertion_order = true")
     connection.execute(f"SET temp_directory = {quoted(str(spill))}")
     try:

@@ -7,14 +7,21 @@ that no statement's text holds it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from typing import Any
 
 import pyarrow as pa
 
 from onesided.data.units import Unit
-from onesided.engine.base import Coins, CountQuery, GroupCounts, Inspection, SampleQuery
+from onesided.engine.base import (
+    COLUMNS_CHANGED,
+    Coins,
+    CountQuery,
+    GroupCounts,
+    Inspection,
+    SampleQuery,
+)
 from onesided.engine.flavours import PostgresFlavour
 from onesided.engine.postgres_catalog import find_table
 from onesided.engine.postgres_connection import (
@@ -26,6 +33,7 @@ from onesided.engine.postgres_connection import (
     opening,
     releasing,
 )
+from onesided.engine.remote import RemoteEngine, cast_batch
 from onesided.engine.sql import Relation, Statements
 from onesided.errors import (
     OutputError,
@@ -33,12 +41,12 @@ from onesided.errors import (
     RequestError,
     SourceError,
 )
-from onesided.language import BoundKey, BoundPredicate, Schema, Type
+from onesided.language import BoundKey, Schema, Type
 
 _FLAVOUR = PostgresFlavour()
 
 
-class PostgresEngine:
+class PostgresEngine(RemoteEngine):
     """One table or view in PostgreSQL, and its units.
 
     - `url`: where the server is; it may hold a password and is kept out of every text.
@@ -79,12 +87,8 @@ class PostgresEngine:
         return self._table.schema
 
     @property
-    def unit(self) -> Unit:
-        return self._unit
-
-    @property
-    def in_memory(self) -> bool:
-        return False
+    def _leaving(self) -> pa.Schema:
+        return self._arrow
 
     @property
     def rows_are_units(self) -> bool:
@@ -109,16 +113,6 @@ class PostgresEngine:
             self._state = self._table.state(transaction.rows)
         return self._state
 
-    def output_schema(self, columns: tuple[str, ...]) -> pa.Schema:
-        """As for every engine; columns of types that engines do not share are refused."""
-        for column in columns:
-            if self.schema[column].type is Type.OTHER:
-                raise RequestError(
-                    f"The column {column} has a type that PostgreSQL alone knows; "
-                    "leave it out of the columns."
-                )
-        return pa.schema([self._arrow.field(column) for column in columns])
-
     def sample(self, query: SampleQuery) -> Iterator[pa.RecordBatch]:
         """The rows of the kept units, sorted by key and content."""
         schema = self.output_schema(query.columns)
@@ -126,7 +120,7 @@ class PostgresEngine:
         statement = f"SELECT {listed} FROM ({self._ordered_sample(query)}) osd_o"
         with releasing(), self._release(query.coins) as transaction:
             for batch in transaction.batches(statement):
-                yield _cast(batch, schema)
+                yield cast_batch(batch, schema)
 
     def count(self, query: CountQuery) -> GroupCounts:
         with releasing(), self._release(query.coins) as transaction:
@@ -166,9 +160,6 @@ class PostgresEngine:
             rows = writing.rows(f"SELECT count(*) FROM {target}")[0][0]
             writing.commit()
         return int(rows)
-
-    def evaluate_policy(self, function: Callable[[Mapping[str, Any]], bool]) -> BoundPredicate:
-        raise RequestError("A policy in Python needs a table in memory; write it as SQL.")
 
     def close(self) -> None:
         """Leave the server; what is under way there ends."""
@@ -227,10 +218,7 @@ class PostgresEngine:
         """A transaction in which the table still is what it was and the coin key is set."""
         with self._transaction() as transaction:
             if self._table.columns_now(transaction.rows) != self._table.identity:
-                raise ReleaseFailed(
-                    "The columns of the table changed since it was opened, and the charge stands; "
-                    "open it again and repeat the request."
-                )
+                raise ReleaseFailed(COLUMNS_CHANGED)
             if self._state is not None and self._table.state(transaction.rows) != self._state:
                 raise ReleaseFailed(
                     "The data changed since they were opened, and the charge stands; open them "
@@ -246,7 +234,7 @@ class PostgresEngine:
         transaction = self._begun()
         try:
             yield transaction
-        except GeneratorExit:
+        except (GeneratorExit, KeyboardInterrupt):
             # Rows that nobody wants any more are still on their way: leave instead of draining.
             self.close()
             raise
@@ -271,11 +259,6 @@ class PostgresEngine:
                 raise
             return self._begun()
         return transaction
-
-
-def _cast(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    columns = [column.cast(field.type) for column, field in zip(batch.columns, schema, strict=True)]
-    return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
 def _target(place: str) -> tuple[str, str]:

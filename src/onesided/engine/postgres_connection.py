@@ -5,15 +5,18 @@ A server's own words quote cells, names and addresses: errors are told by its co
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from typing import Any, TypeVar
 
 import pyarrow as pa
 
 from onesided.engine.base import Coins
 from onesided.errors import ReleaseFailed, SourceError
 
+Result = TypeVar("Result")
 OLDEST_SERVER = 140_000
 _KEY_SETTING = "onesided.coin_key"
 COIN_KEY = f"(SELECT current_setting('{_KEY_SETTING}'))"
@@ -60,12 +63,11 @@ class Transaction:
         return str(self.rows("SELECT pg_export_snapshot()")[0][0])
 
     def execute(self, statement: str) -> None:
-        with self._connection.cursor() as cursor:
-            cursor.execute(statement)
+        with self._cursor(statement):
+            pass
 
     def rows(self, statement: str, parameters: Sequence[str] = ()) -> list[tuple[Any, ...]]:
-        with self._connection.cursor() as cursor:
-            cursor.execute(statement, parameters or None)
+        with self._cursor(statement, parameters) as cursor:
             return list(cursor.fetchall())
 
     def bind(self, coins: Coins) -> None:
@@ -73,20 +75,44 @@ class Transaction:
         self.rows(f"SELECT set_config('{_KEY_SETTING}', $1, true)", (coins.key,))
 
     def table(self, statement: str) -> pa.Table:
-        with self._connection.cursor() as cursor:
-            cursor.execute(statement)
-            return cursor.fetch_arrow_table()
+        with self._cursor(statement) as cursor:
+            return _stoppable(cursor.fetch_arrow_table, cursor)
 
     def batches(self, statement: str) -> Iterator[pa.RecordBatch]:
+        with self._cursor(statement) as cursor:
+            reader = iter(cursor.fetch_record_batch())
+            while (batch := _stoppable(lambda: next(reader, None), cursor)) is not None:
+                yield batch
+
+    @contextmanager
+    def _cursor(self, statement: str, parameters: Sequence[str] = ()) -> Iterator[Any]:
+        """A cursor on which the statement runs."""
         with self._connection.cursor() as cursor:
-            cursor.execute(statement)
-            yield from cursor.fetch_record_batch()
+            _stoppable(lambda: cursor.execute(statement, parameters or None), cursor)
+            yield cursor
 
     def commit(self) -> None:
         self._connection.commit()
 
     def end(self) -> None:
         self._connection.rollback()
+
+
+def _stoppable(work: Callable[[], Result], cursor: Any) -> Result:
+    """Do `work`, which waits for the server, such that Ctrl-C ends it there and interrupts here.
+
+    In the main thread the driver would take the signal itself and report an error like any other.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return work()
+    with ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(work)
+        try:
+            return answer.result()
+        except KeyboardInterrupt:
+            with suppress(*driver_errors()):
+                cursor.adbc_cancel()
+            raise
 
 
 def connect(url: str) -> Any:

@@ -8,11 +8,13 @@ plan holds it.
 from __future__ import annotations
 
 import logging
+import math
 import os
 import secrets
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,28 +25,33 @@ from onesided.data.files import read_batches
 from onesided.data.private import PrivateDirectory
 from onesided.data.units import Unit
 from onesided.engine.base import Coins, CountQuery, GroupCounts, Inspection, SampleQuery
-from onesided.engine.flavours import SparkFlavour
+from onesided.engine.flavours import PART, FewUnitsSparkFlavour, SparkFlavour
+from onesided.engine.remote import RemoteEngine, cast_batch
 from onesided.engine.spark_session import SessionLike, engine_errors, settings, started, unwarned
 from onesided.engine.spark_source import BLOCK, NAME, ORDER, SparkSource, find_source, is_local
 from onesided.engine.sql import Relation, Statements
-from onesided.errors import OutputError, ReleaseFailed, RequestError, SourceError
-from onesided.language import BoundPredicate, Schema, Type
+from onesided.errors import OutputError, ReleaseFailed, SourceError
+from onesided.language import Schema
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 UNITS_A_PARTITION = 20_000
+#: The keys of so many units fit into the memory of every executor.
+FEW_UNITS = 500_000
 # What the adaptive planner decides follows the sizes of all rows, also of those that stay behind;
 # the bounds of the files that are written must follow the released rows alone.
 _FIXED_PLAN = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.autoBroadcastJoinThreshold": "-1",
+    "spark.sql.broadcastTimeout": "-1",
 }
+_LOGGERS = ("SQLQueryContextLogger", "root")
 _PARTITIONS = "spark.sql.shuffle.partitions"
 _FLAVOUR = SparkFlavour()
 
 
-class SparkEngine:
+class SparkEngine(RemoteEngine):
     """Parquet files, a table or a DataFrame of Spark, and its units.
 
     - `connection`: a SparkSession (classic or Connect), a master such as `local[2]` or
@@ -76,12 +83,8 @@ class SparkEngine:
         return self._source.schema
 
     @property
-    def unit(self) -> Unit:
-        return self._unit
-
-    @property
-    def in_memory(self) -> bool:
-        return False
+    def _leaving(self) -> pa.Schema:
+        return self._source.arrow
 
     def inspect(self) -> Inspection:
         with _opening():
@@ -99,16 +102,6 @@ class SparkEngine:
             )
         return state
 
-    def output_schema(self, columns: tuple[str, ...]) -> pa.Schema:
-        """As for every engine; columns of types that engines do not share are refused."""
-        for column in columns:
-            if self.schema[column].type is Type.OTHER:
-                raise RequestError(
-                    f"The column {column} has a type that not all engines know; "
-                    "leave it out of the columns."
-                )
-        return pa.schema([self._source.arrow.field(column) for column in columns])
-
     def sample(self, query: SampleQuery) -> Iterator[pa.RecordBatch]:
         """The rows in the order of every engine.
 
@@ -120,7 +113,7 @@ class SparkEngine:
         if not self._session.is_local:
             with _releasing(), self._prepared(query) as frame, unwarned():
                 rows = frame.toArrow()
-            yield from (_cast(batch, schema) for batch in rows.to_batches())
+            yield from (cast_batch(batch, schema) for batch in rows.to_batches())
             return
         directory = PrivateDirectory()
         try:
@@ -128,7 +121,7 @@ class SparkEngine:
             self.place(query, str(folder))
             with _releasing():
                 for file in sorted(folder.iterdir()):
-                    yield from (_cast(batch, schema) for batch in read_batches(file))
+                    yield from (cast_batch(batch, schema) for batch in read_batches(file))
         finally:
             directory.remove()
 
@@ -164,9 +157,6 @@ class SparkEngine:
                 os.rename(written, target)
         return int(rows)
 
-    def evaluate_policy(self, function: Callable[[Mapping[str, Any]], bool]) -> BoundPredicate:
-        raise RequestError("A policy in Python needs a table in memory; write it as SQL.")
-
     def close(self) -> None:
         """Forget the views, and stop the session where this engine started it."""
         with suppress(*engine_errors()):
@@ -188,19 +178,38 @@ class SparkEngine:
     @contextmanager
     def _prepared(self, query: SampleQuery) -> Iterator[DataFrame]:
         """The chosen rows, sorted, and cut into partitions by nothing but themselves."""
-        fixed = {**_FIXED_PLAN, _PARTITIONS: str(self._partitions())}
+        partitions = self._partitions()
+        fixed = {**_FIXED_PLAN, _PARTITIONS: str(partitions)}
         with self._coin_key(query.coins) as key, settings(self._spark, fixed):
             statements = self._statements(key)
-            if not self._unit.is_row:
+            if self._unit.is_row:
+                # Rows keep their places in the source: a block of places is a file.
+                yield self._cut(statements, query, BLOCK, self._source.blocks, [ORDER])
+            elif self._few_units and set(self._unit.columns) <= set(query.columns):
+                first, texts = statements.sorting(query.columns)
+                parted = replace(statements, flavour=self._numbering(query.coins, partitions))
+                yield self._cut(parted, query, PART, partitions, [*first, *texts])
+            else:
                 yield self._spark.sql(statements.sample(query) + statements.order(query.columns))
-                return
-            # Rows keep their places in the source: a block of places is a file.
-            hidden = SampleQuery(
-                query.policy, query.coins, (*query.columns, ORDER, BLOCK), query.where
-            )
-            rows = self._spark.sql(statements.sample(hidden))
-            placed = rows.repartitionById(self._source.blocks, rows[BLOCK])
-            yield placed.sortWithinPartitions(ORDER).drop(ORDER, BLOCK)
+
+    def _cut(
+        self, statements: Statements, query: SampleQuery, part: str, parts: int, order: list[str]
+    ) -> DataFrame:
+        """The rows, a partition for each value of the column `part` below `parts`, sorted."""
+        hidden = [column for column in (part, *order) if column not in query.columns]
+        rows = self._spark.sql(statements.sample(replace(query, columns=(*query.columns, *hidden))))
+        placed = rows.repartitionById(parts, rows[part])
+        return placed.sortWithinPartitions(*map(_FLAVOUR.name, order)).drop(*hidden)
+
+    def _numbering(self, coins: Coins, parts: int) -> FewUnitsSparkFlavour:
+        """Parts of equal size, as far as the public facts tell: n units, each kept by its coin."""
+        expected = -math.expm1(-float(coins.epsilon)) * (self._units or 0)
+        return FewUnitsSparkFlavour(max(1, int(expected / parts)), parts)
+
+    @property
+    def _few_units(self) -> bool:
+        """Decided by the public number of units, and not by what would turn out to be kept."""
+        return self._units is not None and self._units <= FEW_UNITS
 
     def _partitions(self) -> int:
         """As many as the session has set, fewer where the public number of units is small."""
@@ -242,25 +251,22 @@ class SparkEngine:
         return True
 
 
-def _cast(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    columns = [column.cast(field.type) for column, field in zip(batch.columns, schema, strict=True)]
-    return pa.RecordBatch.from_arrays(columns, schema=schema)
-
-
 def _path(place: str) -> Path:
     return Path(place.removeprefix("file://")).absolute()
 
 
 @contextmanager
 def _quietly() -> Iterator[None]:
-    """PySpark writes every error to its own log, with the values that caused it."""
-    logger = logging.getLogger("SQLQueryContextLogger")
-    before = logger.disabled
-    logger.disabled = True
+    """PySpark and its gateway log every error, with the values that caused it and their stack."""
+    loggers = [logging.getLogger(name) for name in _LOGGERS]
+    before = [logger.disabled for logger in loggers]
+    for logger in loggers:
+        logger.disabled = True
     try:
         yield
     finally:
-        logger.disabled = before
+        for logger, disabled in zip(loggers, before, strict=True):
+            logger.disabled = disabled
 
 
 @contextmanager

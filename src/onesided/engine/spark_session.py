@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 SessionLike = Any
 _CONNECT = "sc://"
+_STDERR = 2
 # The pages and progress bars of a running job tell how much is left, which is nobody's business.
 _OWN_SETTINGS = {
     "spark.ui.enabled": "false",
@@ -69,10 +71,23 @@ def started(connection: SessionLike) -> Session:
         )
     for name, value in _OWN_SETTINGS.items():
         builder = builder.config(name, value)
-    with unwarned():
+    with unwarned(), _silent_children():
         spark = builder.master(connection).getOrCreate()
     spark.sparkContext.setLogLevel("OFF")
     return Session(spark, owned=True)
+
+
+@contextmanager
+def _silent_children() -> Iterator[None]:
+    """Processes that are started within have no standard error: Java greets at length there."""
+    kept, nowhere = os.dup(_STDERR), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, _STDERR)
+    try:
+        yield
+    finally:
+        os.dup2(kept, _STDERR)
+        os.close(kept)
+        os.close(nowhere)
 
 
 @contextmanager

@@ -163,10 +163,20 @@ def _with_names(
         blocks += -(-sizes.get(address, 0) // BLOCK_ROWS)
     if set(sizes) - set(tags):
         raise SourceError("The files cannot be told apart by name; rename them in plain letters.")
-    known = spark.createDataFrame(
-        facts, f"{_FILE} string, osd_tag string, osd_shift bigint, osd_first int"
-    )
-    joined = located.join(broadcast(known), _FILE)
+    if len(facts) == 1:
+        # The same for all rows: nothing has to be looked up for each of them.
+        _, tag, shift, first = facts[0]
+        joined = located.selectExpr(
+            "*",
+            f"'{tag}' AS osd_tag",
+            f"CAST({shift} AS BIGINT) AS osd_shift",
+            f"{first} AS osd_first",
+        )
+    else:
+        known = spark.createDataFrame(
+            facts, f"{_FILE} string, osd_tag string, osd_shift bigint, osd_first int"
+        )
+        joined = located.join(broadcast(known), _FILE)
     named = joined.select(
         *(frame[_FLAVOUR.name(name)] for name in frame.columns),
         expr(f"osd_tag || CAST({_PLACE} AS STRING)").alias(NAME),

@@ -17,10 +17,10 @@ from pathlib import Path
 import duckdb
 
 from onesided.data.output import new_files
-from onesided.engine.duckdb import connect
+from onesided.engine.duckdb import connect, opening
 from onesided.engine.duckdb_types import quoted
 from onesided.engine.flavours import DuckDBFlavour
-from onesided.engine.sources import Files, Format
+from onesided.engine.sources import Files, Format, is_postgres
 from onesided.errors import OutputError, RequestError, SourceError
 
 MINUTES_A_DAY = 24 * 60
@@ -47,10 +47,12 @@ class TraceColumns:
 
 
 def write_trajectories(
-    source: str | Path,
+    source: str | Path | None,
     out: Path,
     *,
     columns: TraceColumns,
+    table: str | None = None,
+    connection: str | None = None,
     slot_minutes: int = 10,
     timezone: str | None = None,
     overwrite: bool = False,
@@ -58,7 +60,8 @@ def write_trajectories(
 ) -> None:
     """Write device, day, slot, ts (start of the slot), ap and the kept columns to `out`.
 
-    `source` is a path, a folder or a glob of Parquet or CSV files; `out` ends in .parquet or .csv.
+    `source` is a path, a folder or a glob of Parquet or CSV files, or None for the `table` of
+    PostgreSQL at `connection`; `out` ends in .parquet or .csv.
     One row a device and slot, sorted by device, day and slot. Times that carry a zone are read
     as local time in `timezone` (UTC if not given) before days are cut.
     """
@@ -74,11 +77,29 @@ def write_trajectories(
     file_format = _output_format(out)
     with (
         new_files([out], overwrite=overwrite) as workspace,
-        connect(workspace / "spill", memory_limit) as connection,
+        connect(workspace / "spill", memory_limit) as database,
+        opening(),
     ):
-        trace = _Trace(connection, source, columns)
+        if source is None:
+            source = _copied(table, connection, columns, workspace)
+        trace = _Trace(database, source, columns, table or str(source))
         trace.load(slot_minutes, timezone)
         trace.save(workspace / out.name, file_format)
+
+
+def _copied(
+    table: str | None, connection: str | None, columns: TraceColumns, workspace: Path
+) -> Path:
+    """The columns of a table in PostgreSQL as a private file."""
+    if table is None or connection is None or not is_postgres(connection):
+        raise RequestError(
+            "Name a file of associations, or a table in PostgreSQL and its connection."
+        )
+    from onesided.engine.postgres_table import copy_table
+
+    copy = workspace / "table.parquet"
+    copy_table(connection, table, columns.sources(), copy)
+    return copy
 
 
 def _output_format(out: Path) -> str:
@@ -96,6 +117,7 @@ class _Trace:
     connection: duckdb.DuckDBPyConnection
     source: str | Path
     columns: TraceColumns
+    called: str
 
     def load(self, slot_minutes: int, timezone: str | None) -> None:
         """Fill the table `seen`: one row a device, slot and access point."""
@@ -149,7 +171,7 @@ class _Trace:
         for column in self.columns.sources():
             if column not in types:
                 raise SourceError(
-                    f"{self.source} has no column {column}: name one of {', '.join(types)}."
+                    f"{self.called} has no column {column}: name one of {', '.join(types)}."
                 )
         return types
 
@@ -215,7 +237,7 @@ class _Trace:
         ).fetchone()
         rows, no_device, no_ap, no_time, mixed = row if row is not None else (0,) * 5
         if not rows:
-            raise SourceError(f"{self.source} holds no rows: name another file.")
+            raise SourceError(f"{self.called} holds no rows: name another file.")
         missing = {
             self.columns.device: no_device,
             self.columns.ap: no_ap,
@@ -234,4 +256,4 @@ class _Trace:
 
     def _unreadable(self) -> SourceError:
         # The engine's own words echo cell values and stay here.
-        return SourceError(f"{self.source} cannot be read: check that the file is whole.")
+        return SourceError(f"{self.called} cannot be read: check that the file is whole.")

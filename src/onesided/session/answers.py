@@ -47,9 +47,13 @@ def answer_table(
 def error_statement(
     measurement: Measurement,
     expected: float | None,
+    assumes: str = "",
     words: Mapping[Measured, str] | None = None,
 ) -> dict[str, Any]:
-    """What the bounds in the table cover, for the receipt; `words` where they are no counts."""
+    """What the bounds in the table cover, for the receipt; `words` where they are no counts.
+
+    `assumes` says what the `expected` error takes for granted about the data.
+    """
     covers = [
         {
             "columns": list(_names(interval)),
@@ -61,6 +65,8 @@ def error_statement(
     statement: dict[str, Any] = {"intervals": covers}
     if expected is not None:
         statement["expected_absolute_error_per_group"] = f"{expected:.4g}"
+        if assumes:
+            statement["expected_error_assumes"] = assumes
     return statement
 
 

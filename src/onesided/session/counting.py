@@ -226,7 +226,7 @@ class Counting:
             loss=measurement.loss,
             noise=measurement.noise,
             randomness=randomness or bench.rng.description,
-            error=error_statement(measurement, expected),
+            error=error_statement(measurement, expected, self.mechanism.assumes),
         )
 
 

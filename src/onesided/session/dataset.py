@@ -22,7 +22,14 @@ from onesided.data.release import (
     TableRelease,
 )
 from onesided.data.units import Unit
-from onesided.engine.base import Coins, Engine, PlacesSamples, PublicTable, SampleQuery
+from onesided.engine.base import (
+    Coins,
+    Engine,
+    PlacesSamples,
+    PublicTable,
+    SampleQuery,
+    TellsProgress,
+)
 from onesided.errors import RequestError, SourceError
 from onesided.language import BoundPredicate
 from onesided.ledger import Balance, Ledger, Terms
@@ -116,6 +123,19 @@ class Dataset(Figures):
         """Everything charged so far, and what is left."""
         with self._turn:
             return self._kernel(None).account.balance()
+
+    @property
+    def account_opened(self) -> bool:
+        """Whether a request got as far as the account; before that nothing can be charged."""
+        return "_ledger" in vars(self)
+
+    def progress(self) -> float | None:
+        """How far the engine is with its statement, from 0 to 1; None where nobody knows.
+
+        To be asked from another thread, and for the steward alone: times depend on the data.
+        """
+        engine = self._engine
+        return engine.progress() if isinstance(engine, TellsProgress) else None
 
     def sample(
         self,
@@ -247,7 +267,7 @@ class Dataset(Figures):
     def close(self) -> None:
         """Let go of the source and the ledger."""
         self._engine.close()
-        if "_ledger" in vars(self):
+        if self.account_opened:
             self._ledger.close()
 
     def __enter__(self) -> Dataset:
@@ -283,6 +303,7 @@ class Dataset(Figures):
             domain=domain or {},
             usual=self._domains,
             part=within.inside,
+            determined=schema if self._engine.rows_are_units else (),
         )
 
     def _surroundings(self) -> Surroundings:
@@ -313,7 +334,11 @@ class Dataset(Figures):
         """The sample as a private file, and its number of rows."""
         directory = PrivateDirectory()
         schema = self._engine.output_schema(query.columns)
-        rows = write_batches(self._engine.sample(query), schema, directory.path / SAMPLE_FILE)
+        try:
+            rows = write_batches(self._engine.sample(query), schema, directory.path / SAMPLE_FILE)
+        except BaseException:
+            directory.remove()
+            raise
         return directory, rows
 
     def _kernel(self, epsilon: Fraction | None) -> Kernel:

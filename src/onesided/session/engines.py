@@ -7,9 +7,8 @@ from typing import Any
 from onesided.data.units import Unit
 from onesided.engine.base import Engine
 from onesided.engine.duckdb import DuckDBEngine
+from onesided.engine.sources import is_postgres
 from onesided.errors import RequestError
-
-_POSTGRES = ("postgresql://", "postgres://")
 
 
 def open_engine(
@@ -22,7 +21,7 @@ def open_engine(
     statement_timeout: float | None = None,
 ) -> Engine:
     """The engine for files and frames here, or for the database or Spark at `connection`."""
-    in_database = isinstance(connection, str) and connection.startswith(_POSTGRES)
+    in_database = is_postgres(connection)
     if (source is None) == (table is None):
         raise RequestError("Name either a source or a table, and one of them only.")
     if memory_limit is not None and connection is not None:

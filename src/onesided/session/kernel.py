@@ -12,7 +12,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from onesided.errors import BudgetError, LedgerError, MechanismRefused, ReleaseFailed
+from onesided.errors import (
+    BudgetError,
+    Interrupted,
+    LedgerError,
+    MechanismRefused,
+    ReleaseFailed,
+)
 from onesided.ledger import Account, Charge, Snapshot, Spending, StoredRelease
 from onesided.loss import show
 from onesided.session.requests import Request
@@ -95,6 +101,11 @@ class Kernel:
         except BaseException as error:
             with suppress(LedgerError):  # a ledger that cannot note it still holds the charge
                 self.account.failed(charge, type(error))
+            if isinstance(error, KeyboardInterrupt):
+                raise Interrupted(
+                    f"Interrupted after the charge of ε = {show(charge.cost)}, which stands; "
+                    "the same request is free from now on."
+                ) from None
             if isinstance(error, ReleaseFailed) or not isinstance(error, Exception):
                 raise
             raise ReleaseFailed(_sentence(error)) from None

@@ -185,6 +185,9 @@ def _grouping(
     for lookup in joined:
         inside = both(inside, found(lookup, schema))
     unit = where.engine.unit
+    constant: Collection[str] = determined(joined, unit.columns)
+    if where.engine.rows_are_units:
+        constant = schema
     groups = grouping(
         schema,
         unit,
@@ -194,7 +197,7 @@ def _grouping(
         domain=_domains(select, limits.domain),
         usual=where.domains,
         part=inside,
-        determined=determined(joined, unit.columns),
+        determined=constant,
     )
     if not joined:
         return groups
@@ -222,10 +225,10 @@ def _question(
     scope: Scope,
     epsilon: Fraction,
 ) -> Question:
-    unit = where.engine.unit
+    unit, single = where.engine.unit, where.engine.rows_are_units
     if figure.aggregate is Aggregate.UNITS:
         _check_unit(figure, unit)
-    if figure.aggregate is Aggregate.UNITS or (figure.aggregate is Aggregate.ROWS and unit.is_row):
+    if figure.aggregate is Aggregate.UNITS or (figure.aggregate is Aggregate.ROWS and single):
         counting = Counting(checked_mechanism(limits.mechanism, {}), groups, {})
         counting.check(scope.policy, where.units)
         return counting
@@ -239,7 +242,7 @@ def _question(
     if figure.aggregate is Aggregate.SUM:
         answer = Summing(present, amount)
     else:
-        rows = None if unit.is_row else _rows(unit, limits, where.units, figure)
+        rows = None if single else _rows(unit, limits, where.units, figure)
         answer = Averaging(present, amount, rows)
     answer.check(epsilon)
     return answer

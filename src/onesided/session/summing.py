@@ -151,7 +151,7 @@ def _outcome(
         loss=measurement.loss,
         noise=measurement.noise,
         randomness=bench.rng.description,
-        error=error_statement(measurement, None, words),
+        error=error_statement(measurement, None, words=words),
     )
 
 

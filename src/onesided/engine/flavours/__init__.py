@@ -5,11 +5,13 @@ from __future__ import annotations
 from onesided.engine.flavours.base import NAMED_TYPES, Flavour
 from onesided.engine.flavours.duckdb import DuckDBFlavour, ThriftyDuckDBFlavour
 from onesided.engine.flavours.postgres import PostgresFlavour
-from onesided.engine.flavours.spark import SparkFlavour
+from onesided.engine.flavours.spark import PART, FewUnitsSparkFlavour, SparkFlavour
 
 __all__ = [
     "NAMED_TYPES",
+    "PART",
     "DuckDBFlavour",
+    "FewUnitsSparkFlavour",
     "Flavour",
     "PostgresFlavour",
     "SparkFlavour",

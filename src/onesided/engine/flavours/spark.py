@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 
 from onesided.engine.flavours.base import DIGEST_DIGITS, Flavour
 from onesided.errors import SourceError
 from onesided.language import Dialect
 
+#: The part of a sample that a row belongs to.
+PART = "osd_part"
 _EPOCH_PARTS = (
     "unix_date(CAST({0} AS DATE)) * 86400000000L + hour({0}) * 3600000000L "
     "+ minute({0}) * 60000000L + CAST(extract(SECOND FROM {0}) * 1000000 AS BIGINT)"
@@ -62,3 +65,29 @@ class SparkFlavour(Flavour):
     def semi_join(self, keys: list[str], units: str, where: str) -> str:
         same = " AND ".join(f"osd_t.{key} = osd_u.{key}" for key in keys)
         return f"LEFT SEMI JOIN ({units}) osd_u ON {same} WHERE {where}"
+
+
+@dataclass(frozen=True)
+class FewUnitsSparkFlavour(SparkFlavour):
+    """Spark where units are few: the keys of the kept ones go to every executor.
+
+    No row is moved then to find out whether it is kept. Kept units are numbered in the order of
+    their keys, and every `units_a_part` of them make one of `parts`, the column `PART`; the last
+    one takes the rest.
+    """
+
+    units_a_part: int
+    parts: int
+
+    def semi_join(self, keys: list[str], units: str, where: str) -> str:
+        renamed = [f"osd_k{index}" for index in range(len(keys))]
+        listed = ", ".join(f"{key} AS {name}" for key, name in zip(keys, renamed, strict=True))
+        place = f"row_number() OVER (ORDER BY {', '.join(keys)}) - 1"
+        numbered = (
+            f"SELECT /*+ BROADCAST */ {listed}, CAST(least(({place}) DIV {self.units_a_part}, "
+            f"{self.parts - 1}) AS INT) AS {PART} FROM ({units}) osd_n"
+        )
+        same = " AND ".join(
+            f"osd_t.{key} = osd_u.{name}" for key, name in zip(keys, renamed, strict=True)
+        )
+        return f"JOIN ({numbered}) osd_u ON {same} WHERE {where}"
