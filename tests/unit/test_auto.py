@@ -56,7 +56,7 @@ def test_sparse_data_with_many_non_sensitive_units_are_continued_one_sidedly(sha
 @pytest.mark.parametrize(("level", "share"), [(300.0, 0.9), (3000.0, 0.01)])
 def test_dense_even_data_at_a_small_epsilon_go_to_buckets(level: float, share: float) -> None:
     data = drawn(np.full(BINS, level), share, 2)
-    assert choice(data, "1/100") == "cautious-dawa"
+    assert choice(data, "1/100").endswith("dawa")
     assert error(Auto(), data, "1/100") < 2 * error(Dawa(), data, "1/100")
 
 

@@ -1,4 +1,4 @@
-"""Pictures: pieces of a probe, deviations, and stand-ins that agree with them."""
+"""Pictures: pieces of a probe, how rough counts are, and stand-ins that agree with both."""
 
 from __future__ import annotations
 
@@ -8,14 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onesided.mechanisms.picture import (
-    Deviations,
+    Grain,
+    Span,
     Texture,
-    group_deviation,
-    levels_measured,
-    levels_seen,
+    grain_of_bins,
+    localities,
+    made_up_levels,
+    measured_grain,
     picture,
-    pieces,
+    sensitive_means,
+    thinned_to,
 )
+from onesided.mechanisms.pieces import Pieces, Roughness, group_deviation, pieces
 from onesided.randomness import seeded
 
 RATE = 0.05
@@ -70,33 +74,122 @@ def test_steps_and_spikes_are_found_and_little_else() -> None:
 @pytest.mark.parametrize("bins", [1, 2, 5, 37])
 def test_any_number_of_bins_can_be_cut(bins: int) -> None:
     found = pieces(probed(np.full(bins, 10)), RATE)
-    assert found.piece.size == found.block.size == bins
+    assert all(each.size == bins for each in (found.piece, *found.blocks, found.means))
+    assert np.unique(localities(bins)).size == localities(bins)[-1] + 1
 
 
-def test_measured_deviations_are_reproduced() -> None:
+def test_far_pieces_of_one_level_have_it_in_common() -> None:
+    counts = np.zeros(2048, dtype=int)
+    counts[::64] = 3000
+    found = pieces(probed(counts), RATE)
+    background = found.means[counts == 0]
+    assert np.mean(background == np.median(background)) > 0.9
+
+
+@given(st.lists(st.integers(0, 30), min_size=2, max_size=80), st.data())
+def test_roughness_changes_by_at_most_one_with_a_count(
+    counts: list[int], data: st.DataObject
+) -> None:
+    found = one_piece(len(counts))
+    changed = np.array(counts)
+    changed[data.draw(st.integers(0, changed.size - 1))] += 1
+    before = Roughness.of(np.array(counts), found, 8).values
+    after = Roughness.of(changed, found, 8).values
+    assert max(abs(one - other) for one, other in zip(before, after, strict=True)) <= 1
+
+
+def one_piece(bins: int, mean: float = 10.0) -> Pieces:
+    return Pieces.of(np.zeros(bins, int), np.array([mean]), np.full(bins, round(mean)), RATE)
+
+
+def rough_counts(dice: np.random.Generator) -> np.ndarray:
+    """Counts that are alike in blocks of 256 and differ between them, and a little inside."""
+    return dice.poisson(np.repeat(dice.gamma(3, 100, size=16), 256) * dice.gamma(5, 0.2, 4096))
+
+
+@pytest.mark.parametrize("texture", [Texture.LIKELY, Texture.LONG_TAILED])
+def test_measured_roughness_is_reproduced(texture: Texture) -> None:
     dice = seeded(3).generator()
-    counts = dice.poisson(np.repeat(dice.gamma(3, 100, size=64), 16) * dice.gamma(5, 0.2, 1024))
-    found = pieces(probed(np.full(1024, 10)), RATE)
-    truth = Deviations.of(counts, found)
-    levels = levels_measured(found, float(counts.sum()), truth, Texture.LIKELY, dice)
-    again = picture(found, float(counts.sum()), levels, dice)
-    made_up = Deviations.of(again.all - again.nonsensitive, found)
-    assert made_up.near == pytest.approx(truth.near, rel=0.2)
-    assert made_up.far == pytest.approx(truth.far, rel=0.4)
-    assert made_up.near < 0.6 * made_up.far
+    counts = rough_counts(dice)
+    found = one_piece(counts.size, 1.0)
+    means = np.full(counts.size, counts.mean())
+    truth = Roughness.of(counts, found, 40)
+    bins = grain_of_bins(found, means, truth, dice)
+    grain = measured_grain(found, means, truth, bins, texture, dice)
+    made_up = picture(found, means, made_up_levels(found, grain, dice), dice)
+    again = Roughness.of(made_up.all, found, 40)
+    small, large, whole = again.deviations
+    assert small == pytest.approx(truth.deviations[0], rel=0.25)
+    assert whole == pytest.approx(truth.deviations[2], rel=0.4)
+    assert small < 0.7 * whole
+    assert large < 0.9 * whole
+
+
+def test_few_full_bins_are_told_from_many_nearly_empty_ones() -> None:
+    dice = seeded(4).generator()
+    counts = np.zeros(4096, dtype=int)
+    counts[dice.permutation(4096)[:60]] = 500
+    found = one_piece(counts.size, 1.0)
+    means = np.full(counts.size, counts.mean())
+    shapes = grain_of_bins(found, means, Roughness.of(counts, found, 100), dice)
+    assert shapes.even < 0.1
+
+
+def test_a_region_that_is_empty_becomes_holes() -> None:
+    dice = seeded(4).generator()
+    counts = dice.poisson(np.where(np.arange(4096) < 400, 0, 1000))
+    found = one_piece(counts.size, 1.0)
+    truth = Roughness.of(counts, found, 100)
+    even = measured_grain(
+        found, np.full(4096, 900.0), truth, Span(1e3, 1e3), Texture.SCATTERED, dice
+    )
+    assert even.holes == pytest.approx(0.1, abs=0.04)
 
 
 def test_textures_range_from_even_to_scattered() -> None:
     dice = seeded(5).generator()
     counts = dice.poisson(dice.gamma(0.5, 40, size=4096))
     found = pieces(probed(counts), RATE)
-    spread = {each: float(np.std(levels_seen(found, each, dice))) for each in Texture}
+    shapes = grain_of_bins(found, found.means, None, dice)
+    spread = {
+        each: float(np.std(made_up_levels(found, Grain.of_bins(shapes.at(each), each), dice)))
+        for each in Texture
+    }
     assert spread[Texture.EVEN] < spread[Texture.LIKELY] < spread[Texture.SCATTERED]
     assert spread[Texture.LIKELY] == pytest.approx(np.sqrt(2), rel=0.35)
+
+
+def test_spans_agree_where_they_can() -> None:
+    assert Span(10, 1).within(Span(5, 0.1)) == Span(5, 1)
+    assert Span(10, 1).within(Span(0.5, 0.1)) == Span(1, 1)
 
 
 def test_a_probe_that_shows_nothing_leaves_units_anywhere() -> None:
     dice = seeded(5).generator()
     found = pieces(np.full(256, -50), 10.0)
-    drawn = picture(found, 2560.0, np.ones(256), dice)
+    hidden = sensitive_means(found, 2560.0, None, 1.0)
+    drawn = picture(found, hidden, np.ones(256), dice)
     assert drawn.all.sum() == pytest.approx(2560, rel=0.1)
+
+
+def test_sensitive_units_lie_where_they_were_counted_beyond_doubt() -> None:
+    found = one_piece(1024)
+    local = np.zeros(16)
+    local[3] = 5000.0
+    hidden = sensitive_means(found, 5000.0, local, 5.0)
+    assert hidden[3 * 64 : 4 * 64].sum() == pytest.approx(5000, rel=0.05)
+    vague = sensitive_means(found, 5000.0, local, 1e6)
+    assert vague == pytest.approx(np.full(1024, 5000 / 1024))
+
+
+def test_counts_that_deviate_less_than_chance_must_be_smaller() -> None:
+    """Beside a full bin: it holds most units, so that the others can be fewer than expected."""
+    dice = seeded(6).generator()
+    piece = np.repeat([0, 1], [1, 1023])
+    found = Pieces.of(piece, np.array([1e6, 0.0]), np.zeros(1024, int), RATE)
+    empty = Roughness.of(np.zeros(1024, int), found, 8)
+    rough = Roughness.of(dice.poisson(30, 1024), found, 8)
+    expected = np.full(1024, 20.0)
+    assert thinned_to(found, expected, empty, dice)[1][1] < 0.2
+    assert thinned_to(found, expected, rough, dice)[1][1] == 20.0
+    assert thinned_to(one_piece(1024, 0.0), expected, empty, dice)[1][1] == 20.0

@@ -16,6 +16,7 @@ from onesided.mechanisms.auto import Auto
 from onesided.mechanisms.base import Kind, Mechanism, PublicFacts
 from onesided.mechanisms.laplace import Laplace
 from onesided.mechanisms.one_sided import OneSided
+from onesided.mechanisms.registry import mechanism
 from onesided.mechanisms.residual import Residual
 from onesided.mechanisms.rr import RandomizedResponse
 from onesided.session import Plan
@@ -27,6 +28,9 @@ DOMAIN = {"room": [*ROOMS[:-1], osd.OTHER]}
 QUESTION: dict[str, Any] = {"by": "room", "max_groups": 1, "domain": DOMAIN}
 REACH = (0.35, 1.2)
 """An error that is expected for even data holds there up to these factors."""
+
+LEAST_OF_ROUGH, MOST_OF_ROUGH = 0.1, 1.25
+"""An error that is expected for data without likeness, there; likeness by chance lowers it."""
 
 
 @pytest.fixture(scope="module")
@@ -226,6 +230,57 @@ def test_expected_errors_hold_for_even_data(
     assert expected is not None
     low, high = REACH
     assert low * expected <= float(np.mean(np.abs(value - counts))) <= high * expected
+
+
+ROUGH: list[Mechanism] = [
+    mechanism(name) for name in ("dawa", "privtree", "ahp", "agrid", "dawaz", "naive-recipe")
+]
+
+
+@pytest.mark.parametrize("chosen", ROUGH, ids=lambda chosen: chosen.name)
+@pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(1)])
+@pytest.mark.parametrize("density", [3, 60, 2_000])
+def test_buckets_err_as_foreseen_where_no_two_bins_are_alike(
+    chosen: Mechanism, epsilon: Fraction, density: int
+) -> None:
+    """And far less where bins are alike: then the same number is an upper bound."""
+    shape, share = (32, 32), 0.75
+    facts = PublicFacts(n=density * 1024, d=1024, nonsensitive_share=share)
+    expected = chosen.expected_error(facts, epsilon)
+    assert expected is not None
+    assert chosen.assumes == "no two groups are alike"
+    rough = osd.seeded(7).generator().geometric(1 / (density + 1), shape) - 1
+    for counts, least in ((rough, LEAST_OF_ROUGH), (np.full(shape, density), 0.0)):
+        data = osd.Histogram(counts, (counts * share).astype(np.int64))
+        value = chosen.release(data, epsilon=epsilon, rng=osd.seeded(5)).value
+        error = float(np.mean(np.abs(value - counts)))
+        assert least * expected <= error <= MOST_OF_ROUGH * expected
+
+
+def test_the_bound_of_privbayes_holds_for_the_worst_data() -> None:
+    counts = np.zeros((8, 8), dtype=np.int64)
+    counts[3, 5] = 6_400
+    facts = PublicFacts(n=6_400, d=64)
+    expected = mechanism("privbayes").expected_error(facts, Fraction(1, 10**4))
+    assert expected is not None
+    released = mechanism("privbayes").release(
+        osd.Histogram(counts, counts), epsilon=Fraction(1, 10**4), rng=osd.seeded(5)
+    )
+    assert 0 < float(np.mean(np.abs(released.value - counts))) <= expected
+
+
+def test_every_option_of_a_plan_says_what_its_error_assumes(table: pa.Table) -> None:
+    with osd.open(table, unit=UNIT, policy=POLICY, budget=2) as dataset:
+        known = dataset.plan(**QUESTION, epsilon=1)
+        open_groups = dataset.plan("room", epsilon=1, max_groups=1)
+        unbounded = dataset.plan("room", epsilon=1)
+    for row in known.rows:
+        assert row.error is not None
+        assert row.assumes
+    assert option(open_groups, "one-sided").error is None
+    assert "depends on the number of groups" in str(open_groups)
+    assert "depends on max_groups" in str(unbounded)
+    assert "up to ±" in str(known)
 
 
 def test_unknown_groups_have_no_expected_error() -> None:

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from onesided.data.histogram import Counts
 from onesided.errors import InputError, MechanismRefused
-from onesided.mechanisms.base import Kind
-from onesided.mechanisms.bucket import BucketAlgorithm, Bucketed
+from onesided.mechanisms.base import Kind, PublicFacts
+from onesided.mechanisms.bucket import BucketAlgorithm, Bucketed, measured_alone
 from onesided.mechanisms.totals import (
     bucket_totals,
     checked_share,
@@ -67,6 +67,10 @@ class AGrid(BucketAlgorithm):
             raise MechanismRefused(
                 "agrid needs a histogram of two dimensions; use privtree for any other number."
             )
+
+    def rough_error(self, facts: PublicFacts, budget: Fraction) -> float | None:
+        fine = budget * (1 - self.total_share) * (1 - self.coarse_share)
+        return measured_alone(facts, fine, self.shrink)
 
     def run(
         self, counts: Counts, k: int, budget: Fraction, rng: Randomness, n: int | None = None

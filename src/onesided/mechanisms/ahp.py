@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from onesided.data.histogram import Counts
 from onesided.errors import InputError
-from onesided.mechanisms.base import Kind
-from onesided.mechanisms.bucket import BucketAlgorithm, Bucketed
+from onesided.mechanisms.base import Kind, PublicFacts
+from onesided.mechanisms.bucket import BucketAlgorithm, Bucketed, measured_alone
 from onesided.mechanisms.totals import (
     bucket_totals,
     checked_share,
@@ -57,6 +57,9 @@ class AHP(BucketAlgorithm):
         object.__setattr__(self, "shrink", checked_shrink(self.shrink))
         if not 0 <= self.cutoff < float("inf"):
             raise InputError("cutoff must be a number that is not negative.")
+
+    def rough_error(self, facts: PublicFacts, budget: Fraction) -> float | None:
+        return measured_alone(facts, budget * (1 - self.partition_share), self.shrink)
 
     def run(
         self, counts: Counts, k: int, budget: Fraction, rng: Randomness, n: int | None = None

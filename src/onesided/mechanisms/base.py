@@ -77,6 +77,8 @@ class Mechanism(ABC):
     summary: ClassVar[str]
     #: Whether the bins must be declared; otherwise keys may be found through the noise.
     needs_domain: ClassVar[bool] = True
+    #: What `expected_error` takes for granted about the data, to be read after "if".
+    assumes: ClassVar[str] = "units are spread evenly over the groups"
     #: Why a session does not release it, for mechanisms that are not sound.
     refusal: ClassVar[str] = (
         "it follows the paper on floating point; use it in experiments, and a sound mechanism here."
@@ -94,7 +96,8 @@ class Mechanism(ABC):
         """The expected mean of |x̃ᵢ − xᵢ| over the bins, from public `facts` alone, before paying.
 
         x̃ is the released value and x the count of *all* units, so what a mechanism leaves out
-        counts as error. None where the error depends on the data too much to be said beforehand.
+        counts as error. The data are taken to be as `assumes` says. None where the number of bins
+        is not known, so that there is nothing to take a mean over.
         """
         return None
 

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from onesided.data import Histogram, Interval, Measurement
 from onesided.data.histogram import Counts
 from onesided.loss import Loss
-from onesided.mechanisms.base import Mechanism, Outline
+from onesided.mechanisms.base import Mechanism, Outline, PublicFacts
+from onesided.mechanisms.totals import expected_shrunk_error
 from onesided.randomness import Randomness
 
 
@@ -49,6 +50,7 @@ class BucketAlgorithm(Mechanism):
     (a, a) with fixed n. Where n is None it must do without (a noisy total, say).
     """
 
+    assumes: ClassVar[str] = "no two groups are alike"
     #: Whether `run` makes use of the public number of units where it is handed over.
     reads_n: ClassVar[bool] = False
 
@@ -74,6 +76,14 @@ class BucketAlgorithm(Mechanism):
         half = epsilon / 2
         return Loss(half, half, fixed_n=fixed_n and self.reads_n)
 
+    def expected_error(self, facts: PublicFacts, epsilon: Fraction) -> float | None:
+        """For data of which no two bins are alike; how much less it is otherwise, data decide."""
+        return self.rough_error(facts, epsilon / 2)
+
+    def rough_error(self, facts: PublicFacts, budget: Fraction) -> float | None:
+        """The expected mean of |x̃ᵢ − xᵢ| at add/remove `budget`, where no two bins are alike."""
+        return None
+
     def run_on_all(self, data: Histogram, epsilon: Fraction, rng: Randomness) -> Bucketed:
         """Run on all units at add/remove ε/2, which is OSDP `epsilon`."""
         return self.run(data.all, data.k, epsilon / 2, rng, data.n if self.reads_n else None)
@@ -88,3 +98,15 @@ class BucketAlgorithm(Mechanism):
             buckets=result.buckets,
             parts=result.parts,
         )
+
+
+def measured_alone(facts: PublicFacts, rate: Fraction, shrink: Fraction) -> float | None:
+    """The expected error of bins of which no two are alike, noise of `rate`/k on each bucket.
+
+    They are measured one by one, and `shrink` as in `shrunk`. Where noise drowns them they share a
+    bucket after all; on average they differ from its mean m = n·k/d by 2m at most.
+    """
+    if facts.density is None:
+        return None
+    alone = expected_shrunk_error(facts.density, float(rate / facts.k), float(shrink))
+    return min(alone, 2 * facts.density)

@@ -16,13 +16,14 @@ from numpy.typing import NDArray
 
 from onesided.data.histogram import Counts
 from onesided.errors import InputError, MechanismRefused
-from onesided.mechanisms.base import Kind
-from onesided.mechanisms.bucket import BucketAlgorithm, Bucketed
+from onesided.mechanisms.base import Kind, PublicFacts
+from onesided.mechanisms.bucket import BucketAlgorithm, Bucketed, measured_alone
 from onesided.mechanisms.deviation import box_deviations, largest_count
-from onesided.mechanisms.halving import halving_tree
+from onesided.mechanisms.halving import HalvingTree, halving_tree
+from onesided.mechanisms.noise import two_sided_mean_size
 from onesided.mechanisms.partition import PruningLaw
 from onesided.mechanisms.totals import checked_share, checked_shrink, shrunk, spread_evenly
-from onesided.mechanisms.workload import Workload, measure_for
+from onesided.mechanisms.workload import Workload, choose_hierarchy, measure_for
 from onesided.randomness import Randomness
 
 MOST_STAYING = Fraction(999, 1000)
@@ -67,28 +68,40 @@ class Dawa(BucketAlgorithm):
                 "dawa measures ranges and prefixes along one dimension only; ask for cells."
             )
 
+    def rough_error(self, facts: PublicFacts, budget: Fraction) -> float | None:
+        rate = budget * (1 - self.partition_share)
+        if self.workload is Workload.CELLS or facts.d is None:
+            return measured_alone(facts, rate, self.shrink)
+        levels = choose_hierarchy(self.workload, facts.d).levels
+        return two_sided_mean_size(rate / (levels * facts.k))
+
     def run(
         self, counts: Counts, k: int, budget: Fraction, rng: Randomness, n: int | None = None
     ) -> Bucketed:
         self.check_shape(counts.shape)
         tree = halving_tree(counts.shape)
-        ordered = np.minimum(counts.reshape(-1)[tree.order], largest_count(tree.bins))
-        partition_rate = budget * self.partition_share / (2 * k)
-        law = PruningLaw(tree, box_deviations(ordered, tree), partition_rate, self.stay)
+        law = self.law(counts, k, budget)
         starts = law.draw(rng)
 
         rate = budget * (1 - self.partition_share) / k
+        ordered = _ordered(counts, tree)
         totals = measure_for(self.workload, np.add.reduceat(ordered, starts), rate, rng)
         buckets = np.empty(tree.bins, dtype=np.int64)
         buckets[tree.order] = np.repeat(np.arange(starts.size), np.diff(starts, append=tree.bins))
         return Bucketed(
             value=self._value(totals.estimates, rate, buckets).reshape(counts.shape),
             buckets=buckets.reshape(counts.shape),
-            noise=f"partition with probability proportional to e^(−{partition_rate}·deviation), "
+            noise=f"partition with probability proportional to e^(−{law.rate}·deviation), "
             f"two-sided geometric of rate {totals.rate} on bucket totals, {totals.levels} levels",
             intervals=(totals.measured.interval,),
             parts={"bucket_totals": totals.measured.values},
         )
+
+    def law(self, counts: Counts, k: int, budget: Fraction) -> PruningLaw:
+        """The distribution of the partition at add/remove `budget`."""
+        tree = halving_tree(counts.shape)
+        rate = budget * self.partition_share / (2 * k)
+        return PruningLaw(tree, box_deviations(_ordered(counts, tree), tree), rate, self.stay)
 
     def _value(
         self, totals: NDArray[np.float64], rate: Fraction, buckets: Counts
@@ -96,3 +109,8 @@ class Dawa(BucketAlgorithm):
         if self.workload is not Workload.CELLS:
             return (totals / np.bincount(buckets))[buckets]
         return spread_evenly(shrunk(totals, float(self.shrink / rate)), buckets)
+
+
+def _ordered(counts: Counts, tree: HalvingTree) -> Counts:
+    """The counts in the order of the tree, none larger than deviations can be computed for."""
+    return np.minimum(counts.reshape(-1)[tree.order], largest_count(tree.bins))

@@ -17,6 +17,7 @@ from onesided.mechanisms.noise import (
     geometric_mean,
     geometric_quantile,
     two_sided_mean_size,
+    two_sided_quantile,
 )
 from onesided.mechanisms.one_sided import add_median, subtract_noise
 from onesided.randomness import Randomness
@@ -75,7 +76,7 @@ class Hybrid(Mechanism):
         noise = rng.two_sided_geometric(sensitive, data.bins).reshape(data.shape)
         two_sided = np.maximum(data.all + noise, 0)
         floor = np.maximum(subtract_noise(data.nonsensitive, others, rng), 0)
-        reach = geometric_quantile(sensitive, (1 - CONFIDENCE) / 2)
+        reach = two_sided_quantile(sensitive, 1 - CONFIDENCE)
         beyond = geometric_quantile(others, 1 - CONFIDENCE)
         return Measurement(
             value=np.where(mask, two_sided, add_median(floor, others)),

@@ -11,7 +11,7 @@ import numpy as np
 from onesided.data import Histogram, Interval, Measured, Measurement
 from onesided.loss import Loss
 from onesided.mechanisms.base import Kind, Mechanism, PublicFacts
-from onesided.mechanisms.noise import CONFIDENCE, geometric_quantile, two_sided_mean_size
+from onesided.mechanisms.noise import CONFIDENCE, two_sided_mean_size, two_sided_quantile
 from onesided.randomness import Randomness
 
 
@@ -40,8 +40,7 @@ class Laplace(Mechanism):
         rate = epsilon / (2 * data.k)
         noise = rng.two_sided_geometric(rate, data.bins).reshape(data.shape)
         counts = data.all + noise
-        # |Z| > z has twice the one-sided tail, so each side gets half of what may be missed.
-        reach = geometric_quantile(rate, (1 - CONFIDENCE) / 2)
+        reach = two_sided_quantile(rate, 1 - CONFIDENCE)
         interval = Interval(
             Measured.ALL,
             np.maximum(counts - reach, 0),

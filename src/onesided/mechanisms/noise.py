@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 from math import ceil, exp, expm1, log
 
 from onesided.randomness import floor_exp
@@ -11,6 +12,7 @@ CONFIDENCE = Fraction(95, 100)
 """How often each single entry of a released interval covers the truth, at least."""
 
 
+@lru_cache(maxsize=256)
 def geometric_quantile(rate: Fraction, tail: Fraction) -> int:
     """The least g ≥ 0 with Pr[G > g] = e^(−r·(g+1)) ≤ `tail`, where r is `rate`.
 
@@ -26,6 +28,7 @@ def geometric_quantile(rate: Fraction, tail: Fraction) -> int:
     return steps - 1
 
 
+@lru_cache(maxsize=256)
 def two_sided_quantile(rate: Fraction, tail: Fraction) -> int:
     """A g ≥ 0, the least or one above it, with Pr[|Z| > g] = 2·e^(−r(g+1)) / (1 + e^(−r)) ≤ `tail`.
 

@@ -82,14 +82,14 @@ class PruningLaw:
         starts = []
         boxes = np.zeros(1, dtype=np.int64)
         for level in range(len(self.shares)):
-            stays = self._stays(level, boxes, least_margin, rng)
+            stays = self.stays(level, boxes, rng, least_margin)
             starts.append(self.tree.levels[level][boxes[stays]])
             boxes = self._parts(level, boxes[~stays])
         starts.append(self.tree.levels[-1][boxes])
         return np.sort(np.concatenate(starts))
 
-    def _stays(
-        self, level: int, boxes: Counts, least_margin: float, rng: Randomness
+    def stays(
+        self, level: int, boxes: Counts, rng: Randomness, least_margin: float = 0.0
     ) -> NDArray[np.bool_]:
         """Which of the `boxes` of a level stay whole: those whose uniform U is below their share.
 

@@ -1,11 +1,10 @@
 """What data may look like, given a probe: made-up histograms to try mechanisms on.
 
-The probe has two parts. A one-sided release y = x_ns − G shows where units are, and is smoothed
-into pieces as far as its noise asks for. How unequal the bins inside a piece are is told by two
-numbers about sensitive units, how far x_s deviates within pieces and within short blocks of them,
-or, where there are few such units or the noise drowns them, by the number of bins with y > 0.
-Pictures are stand-ins for the data that agree with all of this and differ in what it leaves open.
-Everything here but the two numbers is post-processing, so floating point does no harm.
+The probe shows where non-sensitive units are, in pieces (pieces.py); some answers about all units,
+with noise, tell how rough counts are inside the pieces, and others where sensitive units are. What
+was not asked is told by the number of bins with y > 0. Pictures are stand-ins for the data that
+agree with all of this and differ in what it leaves open. Everything here is post-processing, so
+floating point does no harm.
 """
 
 from __future__ import annotations
@@ -13,25 +12,26 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
-from math import exp, expm1, log, sqrt
+from math import exp, log, log1p, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from onesided.data.histogram import Counts
-from onesided.mechanisms.deviation import prefix_sums
+from onesided.mechanisms.pieces import (
+    OUTLIER,
+    SCALES,
+    Floats,
+    Pieces,
+    Roughness,
+    group_deviation,
+)
 
 if TYPE_CHECKING:
     from numpy.random import Generator
 
-Floats = NDArray[np.float64]
-
-NEAR = 16
-"""Bins of one block: what is alike within it, buckets can make use of."""
-
-OUTLIER = 3.0
-"""Noise further than so many scales from its level says no more than that it is noise."""
+LOCALITY = 64
+"""Bins over which the share of sensitive units is taken for the same."""
 
 LEAST_SHAPE, MOST_SHAPE = 1e-2, 1e3
 """The range of the gamma distribution's shape, from one bin in hundreds filled to all alike."""
@@ -39,16 +39,20 @@ LEAST_SHAPE, MOST_SHAPE = 1e-2, 1e3
 STEPS = 8
 """Halvings of that range, on the scale of ratios, when a shape is looked for."""
 
+LEAST_DRAWN = 1024
+"""Few bins are drawn again and again for one number, until there are so many."""
 
-BLOCK = 64
-"""How many bins the surroundings of a small piece are."""
+NEARLY_NOTHING = 1e-6
+"""A level that is not 0, so that a piece whose levels all vanish can be brought to its mean."""
 
+MOST_HOLES = 0.95
+"""The largest share of bins that a picture leaves empty."""
 
 SLACK = 1.0
 """How many standard errors of the number of seen bins the pictures lie from it."""
 
 WIDE = 1.5
-"""How many scales of their noise the pictures lie from the released deviations."""
+"""How many scales of their noise the pictures lie from the answers."""
 
 
 class Texture(Enum):
@@ -56,8 +60,8 @@ class Texture(Enum):
 
     EVEN = "even"  # as equal as the probe allows
     LIKELY = "likely"  # half way between
-    SCATTERED = "scattered"  # as unequal as the probe allows, in any order
-    SORTED = "sorted"  # as unequal as the probe allows, like beside like
+    SCATTERED = "scattered"  # as unequal as the probe allows
+    LONG_TAILED = "long-tailed"  # few bins that are empty, and few that are very full
 
 
 @dataclass(frozen=True)
@@ -68,156 +72,146 @@ class Picture:
     nonsensitive: Counts
 
 
-@dataclass(frozen=True)
-class Pieces:
-    """The probe in pieces: the piece and the block of each bin, and the mean of x_ns in a piece.
-
-    Blocks are at most `NEAR` neighbours of one piece; `several` is True in pieces of more bins
-    than one. All of these are by bin; the probe was above 0 in `seen` bins, at `noise_rate`.
-    """
-
-    piece: Counts
-    block: Counts
-    means: Floats
-    several: NDArray[np.bool_]
-    seen: int
-    noise_rate: float
-
-    @classmethod
-    def of(cls, piece: Counts, means: Floats, seen: int, noise_rate: float) -> Pieces:
-        """Pieces from the number of each bin's piece and the mean of each piece."""
-        aligned = np.arange(piece.size) // NEAR
-        starts = np.diff(piece + aligned, prepend=-1) != 0
-        several = (np.bincount(piece) > 1)[piece]
-        return cls(piece, np.cumsum(starts) - 1, means[piece], several, seen, noise_rate)
-
-    @property
-    def seen_error(self) -> float:
-        """The standard error of the number of seen bins against what `means` let expect of it.
-
-        With t = r·x, q = e^(−t) and G the noise, a bin is seen (G < x) with variance q·(1−q), and
-        the expected number moves by −q·r·G through the mean, of variance q²; their covariance is
-        t·q². Together q − 2·t·q² for each bin; at least one bin is always in doubt.
-        """
-        t = self.noise_rate * self.means
-        q = np.exp(-t)
-        return float(np.sqrt(np.sum(q - 2 * t * q**2))) + 1
-
-    @property
-    def units(self) -> float:
-        """The number of non-sensitive units that the probe speaks for."""
-        return float(self.means.sum())
-
-
-@dataclass(frozen=True)
-class Deviations:
-    """Σ dev of a histogram over the pieces (`far`) and over their blocks (`near`).
-
-    `scale` is that of the noise on each, 0 for none.
-    """
-
-    far: float
-    near: float
-    scale: float = 0.0
-
-    @classmethod
-    def of(cls, counts: Counts, found: Pieces) -> Deviations:
-        """Exactly, in integers; each changes by at most 1 when a count does."""
-        return cls(group_deviation(counts, found.piece), group_deviation(counts, found.block))
+EVEN_SHAPES = (MOST_SHAPE,) * (len(SCALES) + 1)
 
 
 @dataclass(frozen=True)
 class Grain:
-    """How equal made-up counts are inside a piece: the shapes of two gamma distributions.
+    """How equal made-up counts are: the shapes of the distributions that levels are drawn from.
 
-    One is of the blocks of a piece (`far`), the other of the bins of a block (`near`).
+    `shapes` are those of the bins of a small block, of the small blocks of a larger one, and so on
+    to the largest blocks of a piece; 1/shape is the square of the coefficient of variation.
+    `holes` is the share of bins that are empty: one by one, in small blocks or in the largest.
     """
 
-    far: float
-    near: float
+    shapes: tuple[float, ...]
+    texture: Texture
+    holes: float = 0.0
+
+    @classmethod
+    def of_bins(cls, shape: float, texture: Texture) -> Grain:
+        """Bins of a `shape` in blocks that are all alike."""
+        return cls((shape, *EVEN_SHAPES[1:]), texture)
+
+    def with_shape(self, place: int, shape: float) -> Grain:
+        """Another `shape` at a `place`, counted from the bins."""
+        return replace(self, shapes=(*self.shapes[:place], shape, *self.shapes[place + 1 :]))
+
+    def draw(self, shape: float, size: int, generator: Generator) -> Floats:
+        """Levels of mean 1 at a `shape`."""
+        if self.texture is Texture.LONG_TAILED:
+            variance = log1p(1 / shape)
+            return generator.lognormal(-variance / 2, sqrt(variance), size)
+        return generator.gamma(shape, 1 / shape, size)
 
 
-def group_deviation(counts: Counts, groups: Counts) -> int:
-    """Σ over groups of dev(g) = min_c Σ_{i∈g} |xᵢ − c|; groups are runs of equal numbers.
+def picture(found: Pieces, hidden_means: Floats, levels: Floats, generator: Generator) -> Picture:
+    """One stand-in: `hidden_means` are what bins expect of sensitive units if pieces are even.
 
-    The sum of a group's ⌊w/2⌋ largest counts less that of its ⌊w/2⌋ smallest.
+    `levels` are what bins expect over the mean of their piece; whether a unit is sensitive depends
+    on nothing but its bin.
     """
-    ordered = counts[np.lexsort((counts, groups))]
-    starts = np.flatnonzero(np.diff(groups, prepend=groups[0] - 1))
-    sizes = np.diff(starts, append=groups.size)
-    sums, half, ends = prefix_sums(ordered), sizes // 2, starts + sizes
-    largest, smallest = sums[ends] - sums[ends - half], sums[starts + half] - sums[starts]
-    return int(np.sum(largest - smallest))
+    means = found.means + hidden_means
+    counts = generator.poisson(levels * means)
+    share = found.means / np.where(means > 0, means, 1)
+    return Picture(counts.astype(np.int64), generator.binomial(counts, share).astype(np.int64))
 
 
-def pieces(probe: Counts, noise_rate: float) -> Pieces:
-    """Cuts the line into dyadic pieces inside which the `probe` differs by no more than noise.
+@dataclass(frozen=True)
+class Span:
+    """The shapes that an answer allows: up to `even`, down to `uneven`."""
 
-    Least squares in units of the noise's variance with a price for each piece; the best dyadic
-    partition is found from single bins up in O(d). One-sided noise has outliers far below: a first
-    cut at a price beyond their reach finds levels, outliers are raised to near their level, and a
-    second cut at the price 1 + ln d sees the rest.
+    even: float
+    uneven: float
+
+    def within(self, other: Span) -> Span:
+        """What both allow; the nearest end of this one if that is nothing."""
+        lowest, highest = self.uneven, self.even
+        return Span(*(min(max(end, lowest), highest) for end in (other.even, other.uneven)))
+
+    def at(self, texture: Texture) -> float:
+        ends = {Texture.EVEN: self.even, Texture.SCATTERED: self.uneven}
+        return ends.get(texture, sqrt(self.even * self.uneven))
+
+
+@dataclass(frozen=True)
+class _Easel:
+    """Made-up counts around `means`, what bins expect if pieces are even."""
+
+    found: Pieces
+    means: Floats
+    generator: Generator
+
+    def draw(self, grain: Grain) -> list[Counts]:
+        """Counts of a `grain`; several times where bins are few."""
+        repeats = -(-LEAST_DRAWN // self.means.size)
+        levels = (made_up_levels(self.found, grain, self.generator) for _ in range(repeats))
+        return [self.generator.poisson(each * self.means) for each in levels]
+
+    def deviation(self, grain: Grain, groups: Counts) -> float:
+        drawn = self.draw(grain)
+        return sum(group_deviation(each, groups) for each in drawn) / len(drawn)
+
+    def visible(self, grain: Grain, threshold: int) -> float:
+        drawn = self.draw(grain)
+        return sum(self.found.visible(each, threshold) for each in drawn) / len(drawn)
+
+
+def grain_of_bins(
+    found: Pieces, means: Floats, released: Roughness | None, generator: Generator
+) -> Span:
+    """The shapes of the bins of a block that agree with all that was released.
+
+    That is the number of bins that the probe saw and, where it was asked, how much mass is visible
+    and how far bins deviate: the former tells nearly empty bins from few full ones, the latter even
+    ones from uneven ones. `means` are what bins expect if pieces are even.
     """
-    decay = exp(-noise_rate)
-    mean_noise = decay / -expm1(-noise_rate)
-    # Integers cannot be told apart more finely than by one, whatever the noise.
-    deviation = max(sqrt(decay) / -expm1(-noise_rate), 0.5)
-    values = probe.astype(np.float64)
-    coarse = _dyadic_pieces(values / deviation, (2 + log(probe.size)) ** 2 / 2)
-    levels = (np.bincount(coarse, weights=values) / np.bincount(coarse))[coarse]
-    raised = np.maximum(values, levels - OUTLIER * mean_noise)
-    piece = _dyadic_pieces(raised / deviation, 1 + log(probe.size))
-    means = np.bincount(piece, weights=values) / np.bincount(piece)
-    means = _without_remnants(means, np.bincount(piece), raised, deviation) + mean_noise
-    return Pieces.of(piece, np.maximum(means, 0), int(np.count_nonzero(probe > 0)), noise_rate)
+    seen = Span(_shape_seen(found, SLACK), _shape_seen(found, -SLACK))
+    if released is None:
+        return seen
+    easel = _Easel(found, means, generator)
+    threshold = released.threshold
+
+    def deviation(shape: float) -> float:
+        return easel.deviation(Grain.of_bins(shape, Texture.LIKELY), found.blocks[0])
+
+    def hidden(shape: float) -> float:
+        return -easel.visible(Grain.of_bins(shape, Texture.LIKELY), threshold)
+
+    smoothest, roughest = released.moved(-WIDE), released.moved(WIDE)
+    by_deviation = Span(
+        _solve(deviation, smoothest.deviations[0]), _solve(deviation, roughest.deviations[0])
+    )
+    by_mass = Span(_solve(hidden, -smoothest.visible), _solve(hidden, -roughest.visible))
+    return by_deviation.within(seen).within(by_mass)
 
 
-def picture(found: Pieces, sensitive: float, levels: Floats, generator: Generator) -> Picture:
-    """One stand-in with about `sensitive` sensitive units, which lie like the others.
-
-    `levels` are what bins expect over the mean of their piece. The non-sensitive units may be more
-    equal: their levels are drawn towards 1 until as many bins are seen as the probe saw.
-    """
-    hidden = generator.poisson(levels * _sensitive_means(found, sensitive))
-    others = generator.poisson(_tempered(levels, found) * found.means)
-    return Picture((hidden + others).astype(np.int64), others.astype(np.int64))
-
-
-def levels_seen(found: Pieces, texture: Texture, generator: Generator) -> Floats:
-    """Levels that agree with the number of bins that the probe saw."""
-    even, uneven = _shape_seen(found, SLACK), _shape_seen(found, -SLACK)
-    shapes = {Texture.EVEN: even, Texture.LIKELY: sqrt(even * uneven)}
-    levels = _levels(found, Grain(MOST_SHAPE, shapes.get(texture, uneven)), generator)
-    if texture is Texture.SORTED:
-        levels = levels[np.lexsort((-levels, found.piece))]
-    return levels
-
-
-def levels_measured(
-    found: Pieces, sensitive: float, released: Deviations, texture: Texture, generator: Generator
-) -> Floats:
-    """Levels that agree with the `released` deviations; SORTED asks for no more than these say."""
-    moved = {Texture.EVEN: -WIDE, Texture.SCATTERED: WIDE}.get(texture, 0.0) * released.scale
-    target = replace(released, far=released.far + moved, near=released.near + moved)
-    return _levels(found, matching_grain(found, sensitive, target, generator), generator)
-
-
-def matching_grain(
-    found: Pieces, sensitive: float, target: Deviations, generator: Generator
+def measured_grain(
+    found: Pieces,
+    means: Floats,
+    released: Roughness,
+    bins: Span,
+    texture: Texture,
+    generator: Generator,
 ) -> Grain:
-    """The grain with which made-up sensitive counts have the `target` deviations.
+    """The grain with `bins` as the shape of bins, and of blocks what was `released` asks for.
 
-    First for the bins of a block, with blocks all alike; then for the blocks. More equal bins
-    deviate less, so halving finds both.
+    One scale after the other, from the smaller blocks, which deviate less the more equal they are.
+    Mass that is visible then, but beyond doubt was not, is taken away by holes.
     """
-    means = _sensitive_means(found, sensitive)
-
-    def made_up(grain: Grain) -> Deviations:
-        return Deviations.of(generator.poisson(_levels(found, grain, generator) * means), found)
-
-    near = _solve(lambda shape: made_up(Grain(MOST_SHAPE, shape)).near, target.near)
-    far = _solve(lambda shape: made_up(Grain(shape, near)).far, target.far)
-    return Grain(far, near)
+    target = released.moved({Texture.EVEN: -WIDE, Texture.SCATTERED: WIDE}.get(texture, 0.0))
+    easel = _Easel(found, means, generator)
+    grain = Grain.of_bins(bins.at(texture), texture)
+    for place, groups in enumerate((*found.blocks[1:], found.piece), start=1):
+        # The lambda is used before the loop goes on.
+        shape = _solve(
+            lambda shape: easel.deviation(grain.with_shape(place, shape), groups),  # noqa: B023
+            target.deviations[place],
+        )
+        grain = grain.with_shape(place, shape)
+    shown = easel.visible(grain, released.threshold)
+    most = released.visible + (1 if texture is Texture.SCATTERED else 2) * WIDE * released.scale
+    return replace(grain, holes=min(max(1 - most / max(shown, 1.0), 0.0), MOST_HOLES))
 
 
 def _solve(deviation: Callable[[float], float], target: float) -> float:
@@ -247,73 +241,78 @@ def _shape_seen(found: Pieces, slack: float) -> float:
     return _solve(unseen, -target)
 
 
-def _levels(found: Pieces, grain: Grain, generator: Generator) -> Floats:
-    """What each bin expects over the mean of its piece: 1 on average, and in pieces of one bin."""
-    blocks = generator.gamma(grain.far, size=int(found.block[-1]) + 1) / grain.far
-    bins = generator.gamma(grain.near, size=found.block.size) / grain.near
-    return np.where(found.several, blocks[found.block] * bins, 1.0)
+def made_up_levels(found: Pieces, grain: Grain, generator: Generator) -> Floats:
+    """What each bin expects over the mean of its piece: 1 on average.
 
-
-def _tempered(levels: Floats, found: Pieces) -> Floats:
-    """1 + θ·(levels − 1) for the largest θ ≤ 1 under which enough bins would have been seen.
-
-    A bin with x non-sensitive units is seen (y > 0) with probability 1 − e^(−r·x); `enough` is what
-    the probe saw less one standard error.
+    In a piece of one bin it is what the probe may have hidden: given y = x − G, and nothing known
+    of x before, x is y₊ plus noise like G again.
     """
-    enough = found.seen - found.seen_error
-    low, high = 0.0, 1.0
+    levels = grain.draw(grain.shapes[0], found.piece.size, generator)
+    for shape, block in zip(grain.shapes[1:], found.blocks, strict=True):
+        levels *= grain.draw(shape, int(block[-1]) + 1, generator)[block]
+    levels += NEARLY_NOTHING
+    if grain.holes:
+        together = {
+            Texture.SCATTERED: np.arange(levels.size),
+            Texture.LONG_TAILED: found.blocks[0],
+        }
+        places = together.get(grain.texture, found.blocks[-1])
+        full = generator.random(int(places[-1]) + 1) >= grain.holes
+        levels *= np.where(full, 1.0, NEARLY_NOTHING)[places]
+    levels *= (np.bincount(found.piece) / np.bincount(found.piece, weights=levels))[found.piece]
+    alone = found.floor + generator.exponential(1 / found.noise_rate, found.floor.size)
+    return np.where(found.several, levels, alone / np.maximum(found.means, 1 / found.noise_rate))
+
+
+def localities(bins: int) -> Counts:
+    """For each bin the number of its locality: `LOCALITY` neighbours, or fewer where bins are."""
+    return np.arange(bins) // max(1, min(LOCALITY, bins // 16))
+
+
+def sensitive_means(found: Pieces, sensitive: float, local: Floats | None, scale: float) -> Floats:
+    """What bins expect of `sensitive` units in all, which lie like the others in each locality.
+
+    `local` are noisy numbers t of sensitive units by locality, with noise of `scale` s. Each is
+    drawn towards e, what the share of sensitive units in all lets expect: e + (t − e)·v/(v + 2s²)
+    with v = e²·(Σ(t − e)² − 2s²)₊/Σe², the variance of all that is no noise; or its own
+    (t − e)² − 2s² where that is beyond doubt.
+    """
+    place = localities(found.means.size)
+    sizes = np.bincount(place)
+    others = np.bincount(place, weights=found.means)
+    total = others.sum()
+    expected = sensitive * (others / total if total else sizes / sizes.sum())
+    if local is not None:
+        noise = 2 * scale**2
+        apart = (local - expected) ** 2 - noise
+        pooled = max(apart.sum(), 0.0) / max(np.sum(expected**2), 1.0) * expected**2
+        variance = np.where(apart > OUTLIER**2 * noise, np.maximum(apart, pooled), pooled)
+        trust = variance / (variance + noise)
+        expected = np.maximum(expected + (local - expected) * trust, 0)
+        expected *= sensitive / max(expected.sum(), 1.0)
+    even = expected / sizes
+    alike = expected / np.where(others > 0, others, 1)
+    means: Floats = np.where(others[place] > 0, found.means * alike[place], even[place])
+    return means
+
+
+def thinned_to(
+    found: Pieces, hidden_means: Floats, released: Roughness, generator: Generator
+) -> tuple[Pieces, Floats]:
+    """Pieces and means of sensitive units, halved until they deviate no more than was `released`.
+
+    Even counts that are equal but for chance deviate by about the root of their mean: counts that
+    deviate less must be smaller. Pieces of one bin do not deviate and stay as they are; unless most
+    units are in them, the number of units would no longer be right.
+    """
+    means = found.means + hidden_means
+    if means[found.several].sum() > means.sum() / 2:
+        return found, hidden_means
+    most = released.moved(WIDE).deviations[0]
     for _ in range(STEPS):
-        tempered = 1 + high * (levels - 1)
-        if -np.expm1(-found.noise_rate * found.means * tempered).sum() >= enough:
+        counts = generator.poisson(found.means + hidden_means)
+        if group_deviation(counts, found.blocks[0]) <= most:
             break
-        high = (low + high) / 2
-    return np.asarray(1 + high * (levels - 1))
-
-
-def _sensitive_means(found: Pieces, sensitive: float) -> Floats:
-    """`sensitive` units over the bins like the others; evenly where the probe shows nothing."""
-    total = float(found.means.sum())
-    if total == 0:
-        return np.full(found.means.size, sensitive / found.means.size)
-    return found.means * (sensitive / total)
-
-
-def _without_remnants(means: Floats, sizes: Counts, values: Floats, deviation: float) -> Floats:
-    """Means of pieces, with those that do not differ from their surroundings set to these.
-
-    A dyadic partition that singles out one bin leaves small pieces beside it, whose means are
-    mostly noise. The surroundings are a block of `BLOCK` bins without what stands out of it.
-    """
-    padded = np.pad(values, (0, -values.size % BLOCK), mode="edge").reshape(-1, BLOCK)
-    middle = np.median(padded, axis=1, keepdims=True)
-    usual = np.abs(padded - middle) <= 2 * OUTLIER * deviation
-    levels = (padded * usual).sum(axis=1) / np.maximum(usual.sum(axis=1), 1)
-    around = levels[(np.cumsum(sizes) - sizes) // BLOCK]
-    remnant = (sizes < BLOCK) & (np.abs(means - around) <= OUTLIER * deviation / np.sqrt(sizes))
-    return np.asarray(np.where(remnant, around, means), dtype=np.float64)
-
-
-def _dyadic_pieces(values: Floats, price: float) -> Counts:
-    """For each bin the number of its piece in the dyadic partition of least Σ squares/2 + price."""
-    padded = 1 << max(values.size - 1, 0).bit_length()
-    sums, squares, sizes = (np.zeros(padded) for _ in range(3))
-    sums[: values.size], squares[: values.size], sizes[: values.size] = values, values**2, 1
-    best = np.where(sizes > 0, price, 0.0)
-    whole = []
-    while best.size > 1:
-        sums, squares, sizes, apart = (
-            each[0::2] + each[1::2] for each in (sums, squares, sizes, best)
-        )
-        spread = squares - sums**2 / np.maximum(sizes, 1)
-        together = np.where(sizes > 0, spread / 2 + price, 0.0)
-        whole.append(together <= apart)
-        best = np.minimum(together, apart)
-    label = np.zeros(1, dtype=np.int64)
-    settled = np.zeros(1, dtype=np.bool_)
-    for each in reversed(whole):
-        settled |= each
-        # A settled piece hands its label on; an open one gives its halves labels of their own.
-        label, settled = np.repeat(2 * label, 2), np.repeat(settled, 2)
-        label[1::2] += ~settled[1::2]
-    changed = np.diff(label[: values.size], prepend=label[0]) != 0
-    return np.cumsum(changed)
+        found = replace(found, means=np.where(found.several, found.means / 2, found.means))
+        hidden_means = np.where(found.several, hidden_means / 2, hidden_means)
+    return found, hidden_means

@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from onesided.data import Interval, Measured
 from onesided.data.histogram import Counts
 from onesided.errors import InputError, MechanismRefused
-from onesided.mechanisms.base import Kind
+from onesided.mechanisms.base import Kind, PublicFacts
 from onesided.mechanisms.bucket import BucketAlgorithm, Bucketed
-from onesided.mechanisms.noise import CONFIDENCE, geometric_quantile
+from onesided.mechanisms.noise import CONFIDENCE, geometric_quantile, two_sided_mean_size
 from onesided.mechanisms.totals import checked_share
 from onesided.randomness import Randomness
 
@@ -96,6 +96,16 @@ class PrivBayes(BucketAlgorithm):
                 "count by fewer attributes or coarser ones."
             )
 
+    def rough_error(self, facts: PublicFacts, budget: Fraction) -> float | None:
+        """2m + E|Z|/d, whatever the data: both histograms are not negative, their totals known.
+
+        m = n·k/d is the mean count, and Z the noise of the total.
+        """
+        if facts.density is None or facts.d is None:
+            return None
+        noise = two_sided_mean_size(budget * self.total_share / facts.k)
+        return 2 * facts.density + noise / facts.d
+
     def run(
         self, counts: Counts, k: int, budget: Fraction, rng: Randomness, n: int | None = None
     ) -> Bucketed:
@@ -105,7 +115,8 @@ class PrivBayes(BucketAlgorithm):
         network_budget = budget * self.network_share if table.attributes > 1 else Fraction(0)
         marginal_budget = budget * (1 - self.total_share) - network_budget
 
-        total = int(table.total + rng.two_sided_geometric(budget * self.total_share / k, 1)[0])
+        total_rate = budget * self.total_share / k
+        total = int(table.total + rng.two_sided_geometric(total_rate, 1)[0])
         # Each attribute after the first needs one marginal; the first is part of another's.
         expected_rate = marginal_budget / (max(table.attributes - 1, 1) * k)
         most_cells = max(total, 0) * expected_rate / Fraction(self.usefulness)
@@ -118,7 +129,7 @@ class PrivBayes(BucketAlgorithm):
         return Bucketed(
             value=(max(total, 0) * share).reshape(counts.shape),
             buckets=np.arange(counts.size).reshape(counts.shape),
-            noise=f"two-sided geometric: rate {budget * self.total_share / k} on the total, rate "
+            noise=f"two-sided geometric: rate {total_rate} on the total, rate "
             f"{rate} on each cell of {len(marginals)} marginals; exponential mechanism of budget "
             f"{network_budget} for the network",
             intervals=(_cell_bounds(marginals, rate, table.counts.shape),),

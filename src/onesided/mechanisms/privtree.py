@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from onesided.data.histogram import Counts
 from onesided.errors import InputError
-from onesided.mechanisms.base import Kind
-from onesided.mechanisms.bucket import BucketAlgorithm, Bucketed
+from onesided.mechanisms.base import Kind, PublicFacts
+from onesided.mechanisms.bucket import BucketAlgorithm, Bucketed, measured_alone
 from onesided.mechanisms.halving import HalvingTree, halving_tree
 from onesided.mechanisms.totals import (
     checked_share,
@@ -69,6 +69,9 @@ class PrivTree(BucketAlgorithm):
         if not isinstance(self.threshold, int) or abs(self.threshold) > LARGEST_THRESHOLD:
             raise InputError("threshold must be an integer of at most 2^53 in size.")
 
+    def rough_error(self, facts: PublicFacts, budget: Fraction) -> float | None:
+        return measured_alone(facts, budget * (1 - self.partition_share), self.shrink)
+
     def run(
         self, counts: Counts, k: int, budget: Fraction, rng: Randomness, n: int | None = None
     ) -> Bucketed:
@@ -103,11 +106,15 @@ class PrivTree(BucketAlgorithm):
         deepest = sum((side - 1).bit_length() for side in shape)
         return -(-deepest // self.halvings)
 
+    def levels(self, tree: HalvingTree) -> tuple[Counts, ...]:
+        """Where the nodes of each depth begin, from the root to single bins."""
+        return (*tree.levels[: -1 : self.halvings], tree.levels[-1])
+
     def _leaves(
         self, tree: HalvingTree, cumulated: Counts, plan: Calibration, rng: Randomness
     ) -> Counts:
         """Where the leaves begin, ascending, in the tree's order; each reaches to the next."""
-        levels = (*tree.levels[: -1 : self.halvings], tree.levels[-1])
+        levels = self.levels(tree)
         leaves = []
         active = np.ones(1, dtype=np.bool_)
         for depth, (boxes, parts) in enumerate(pairwise(levels)):
@@ -117,14 +124,15 @@ class PrivTree(BucketAlgorithm):
             ends = np.append(boxes[1:], tree.bins)
             counts = cumulated[ends[tested]] - cumulated[boxes[tested]]
             goes_on = active.copy()
-            goes_on[tested] = self._splits(counts, depth, plan, rng)
+            goes_on[tested] = self.splits(counts, depth, plan, rng)
             leaves.append(boxes[active & ~goes_on])
             active = goes_on[parent]
         return np.sort(np.concatenate([*leaves, levels[-1][active]]))
 
-    def _splits(
+    def splits(
         self, counts: Counts, depth: int, plan: Calibration, rng: Randomness
     ) -> NDArray[np.bool_]:
+        """Which of several nodes of a given `depth` are split; each draws noise of its own."""
         # The noise first: it refuses rates whose decay would not fit into 64 bits.
         noise = rng.two_sided_geometric(plan.rate, counts.size)
         biased = np.maximum(counts - depth * plan.decay, self.threshold - plan.decay)

@@ -6,8 +6,9 @@ algorithm over buckets then need not smear mass over bins that look empty. Proof
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from math import exp
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from onesided.data import Histogram, Measurement
 from onesided.errors import InputError
 from onesided.loss import Loss
-from onesided.mechanisms.base import Kind, Mechanism, Outline
+from onesided.mechanisms.base import Kind, Mechanism, Outline, PublicFacts
 from onesided.mechanisms.bucket import BucketAlgorithm
 from onesided.mechanisms.dawa import Dawa
 from onesided.mechanisms.dawa_reference import DawaReference
@@ -39,6 +40,7 @@ class Recipe(Mechanism):
     name: ClassVar[str] = "recipe"
     kind: ClassVar[Kind] = Kind.SOUND
     summary: ClassVar[str] = "empty bins found one-sidedly, then an algorithm over buckets"
+    assumes: ClassVar[str] = BucketAlgorithm.assumes
 
     inner: BucketAlgorithm = field(default_factory=Dawa)
     detection_share: Fraction = Fraction(1, 10)
@@ -52,6 +54,20 @@ class Recipe(Mechanism):
         """((1−ρ)ε/2, (1+ρ)ε/2): (0, ρε) for Z, and the inner algorithm's pair at OSDP (1−ρ)ε."""
         detection = Loss(0, self.detection_share * epsilon)
         return detection + self.inner.loss((1 - self.detection_share) * epsilon, fixed_n=fixed_n)
+
+    def expected_error(self, facts: PublicFacts, epsilon: Fraction) -> float | None:
+        """As `inner` but for the share e^(−ρε·m_ns/k) of the bins, which are lost to Z.
+
+        m = n·k/d is the mean count, m_ns that of the non-sensitive units. A lost bin errs by m, and
+        so do, together, those that its mass is moved to.
+        """
+        rest = (1 - self.detection_share) * epsilon
+        inner = self.inner.expected_error(facts, rest)
+        if inner is None or facts.density is None:
+            return None
+        present = facts.density * facts.nonsensitive_share
+        lost = exp(-float(self.detection_share * epsilon / facts.k) * present)
+        return lost * 2 * facts.density + (1 - lost) * inner
 
     def check(self, outline: Outline) -> None:
         super().check(outline)
@@ -99,6 +115,7 @@ class NaiveRecipe(Mechanism):
     name: ClassVar[str] = "naive-recipe"
     kind: ClassVar[Kind] = Kind.SOUND
     summary: ClassVar[str] = "an algorithm over buckets on the non-sensitive units alone"
+    assumes: ClassVar[str] = BucketAlgorithm.assumes
 
     inner: BucketAlgorithm = field(default_factory=Dawa)
 
@@ -108,6 +125,14 @@ class NaiveRecipe(Mechanism):
     def loss(self, epsilon: Fraction, *, fixed_n: bool = False) -> Loss:
         """(0, ε): sensitive units are not looked at."""
         return Loss(0, epsilon)
+
+    def expected_error(self, facts: PublicFacts, epsilon: Fraction) -> float | None:
+        """The sensitive units, which are left out, and what `inner` errs by on the others."""
+        others = replace(facts, n=round(facts.n * facts.nonsensitive_share))
+        inner = self.inner.rough_error(others, epsilon)
+        if inner is None or facts.density is None:
+            return None
+        return facts.density * (1 - facts.nonsensitive_share) + inner
 
     def check(self, outline: Outline) -> None:
         super().check(outline)

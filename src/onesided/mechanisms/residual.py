@@ -53,8 +53,8 @@ class Residual(Mechanism):
 
     With S = {i : ỹᵢ > 0}: the sensitive mass M ≈ (n − Σỹ)₊ is expected to lie like ỹ; neighbours in
     S are merged until a bucket expects c·k/a of it; each bucket's true number of sensitive units
-    is measured with two-sided geometric noise of rate a/k, lowered by k/a, and spread over its
-    bins in proportion to ỹ. Buckets follow from ỹ and n, so no budget goes into structure.
+    is measured with two-sided geometric noise of rate a/k, shrunk (`shrunk_to_foreseen`) and spread
+    over its bins in proportion to ỹ. Buckets follow from ỹ and n: no budget goes into structure.
 
     - `sensitive_share`: a/ε, above 0 and at most 1/2.
     - `merge`: c.
@@ -210,14 +210,18 @@ def measure_total(data: Histogram, budget: Fraction, rng: Randomness) -> Sensiti
 
 
 def shrunk_to_foreseen(noisy: Counts, foreseen: Floats, rate: float) -> Floats:
-    """The totals t, lowered by the noise's scale 1/r, times e²/(e² + 2/r²), r = `rate`.
+    """The totals t, lowered by min(s, 2s²/e) and then times e²/(e² + 2s²), s = 1/`rate`.
 
-    e = `foreseen` is what a bucket expects and 2/r² the noise's variance: a total that could only
-    be noise, as even the expected one would drown in it, is not believed.
+    e = `foreseen` is what a bucket expects and 2s² the noise's variance. A total that could only be
+    noise, as even the expected one would drown in it, is not believed. Small counts are more
+    frequent than large ones: where they thin out by a factor of 1/e per e units, the mean of what
+    the noise hides lies 2s²/e lower, and never lower than s.
     """
+    scale = 1 / rate
     squares = foreseen**2
-    lowered: Floats = np.maximum(noisy - 1 / rate, 0.0)
-    return lowered * squares / (squares + 2 / rate**2)
+    shift = np.minimum(scale, 2 * scale**2 / np.maximum(foreseen, scale))
+    lowered: Floats = np.maximum(noisy - shift, 0.0)
+    return lowered * squares / (squares + 2 * scale**2)
 
 
 def merged(weights: Floats, target: float) -> Counts:

@@ -16,6 +16,8 @@ from onesided.loss import Number, rational
 from onesided.mechanisms.noise import CONFIDENCE, two_sided_quantile
 from onesided.randomness import Randomness
 
+QUANTILES = 4000
+
 
 @dataclass(frozen=True)
 class NoisyTotals:
@@ -63,6 +65,16 @@ def shrunk(totals: NDArray[Any], threshold: float) -> NDArray[np.float64]:
     above = totals > threshold
     safe = np.where(above, totals, 1.0)
     return np.where(above, safe - threshold * (threshold / safe), 0.0)
+
+
+def expected_shrunk_error(count: float, rate: float, shrink: float) -> float:
+    """E|s(m + Z) − m|, where s is `shrunk` at `shrink`/r; Z is Laplace noise of scale 1/r.
+
+    m is `count` and r is `rate`. The mean is taken over quantiles of Z in equal steps.
+    """
+    steps = (np.arange(QUANTILES) + 0.5) / QUANTILES - 0.5
+    noise = -np.sign(steps) * np.log1p(-2 * np.abs(steps)) / rate
+    return float(np.abs(shrunk(count + noise, shrink / rate) - count).mean())
 
 
 def checked_shrink(value: Number) -> Fraction:

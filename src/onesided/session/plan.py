@@ -18,6 +18,7 @@ from onesided.errors import MechanismRefused, RequestError
 from onesided.ledger import Balance, Charge
 from onesided.loss import Loss, show
 from onesided.mechanisms.base import Kind, Mechanism, PublicFacts
+from onesided.mechanisms.bucket import BucketAlgorithm
 from onesided.mechanisms.registry import mechanism, mechanism_names
 from onesided.mechanisms.rr import RandomizedResponse
 from onesided.session.counting import Counting, Missing, checked_mechanism, whole_loss
@@ -32,7 +33,8 @@ class Option:
 
     - `mechanism`, `epsilon`: what to ask `count` for.
     - `error`: the expected mean of |x̃ᵢ − xᵢ| over the groups, where x counts all units; None where
-      it depends too much on the data to be said beforehand.
+      it cannot be said beforehand.
+    - `assumes`: what that takes for granted about the data, or why it cannot be said.
     - `cost`: what it would add to the account's ε; None where the account cannot book it.
     - `plain_cost`: what it would add to the plain sum of ε.
     - `fits`: whether the account can pay it.
@@ -44,6 +46,7 @@ class Option:
     mechanism: str
     epsilon: Fraction
     error: float | None
+    assumes: str
     cost: Fraction | None
     plain_cost: Fraction
     fits: bool
@@ -62,6 +65,7 @@ class Option:
             "mechanism": self.mechanism,
             "epsilon": show(self.epsilon),
             "expected_absolute_error_per_group": self.error,
+            "expected_error_assumes": self.assumes,
             "cost": None if self.cost is None else show(self.cost),
             "cost_as_plain_sum": show(self.plain_cost),
             "fits": self.fits,
@@ -75,9 +79,9 @@ class Option:
 class Plan:
     """All ways to answer one question: what can be had first, the most exact one on top.
 
-    `left` and `budget` are None where no account was agreed to yet. Expected errors take units to
-    be spread evenly over the groups and, of them, the share `facts.nonsensitive_share` to be
-    non-sensitive; that share is assumed, for the true one is secret.
+    `left` and `budget` are None where no account was agreed to yet. Expected errors take the share
+    `facts.nonsensitive_share` of the units to be non-sensitive (the true one is secret), and data
+    to be as each option says.
     """
 
     by: tuple[str, ...]
@@ -101,6 +105,7 @@ class Plan:
                 "mechanism": [row.mechanism for row in self.rows],
                 "epsilon": [float(row.epsilon) for row in self.rows],
                 "expected_error": pa.array([row.error for row in self.rows], pa.float64()),
+                "expected_error_assumes": [row.assumes for row in self.rows],
                 "cost": pa.array(
                     [None if row.cost is None else float(row.cost) for row in self.rows],
                     pa.float64(),
@@ -201,11 +206,12 @@ class Planning:
         cost, fits = self._price(loss, shared_coins=isinstance(chosen, RandomizedResponse))
         if again:
             cost, fits, note = Fraction(0), True, note or "paid for already: the same answer again"
-        bounded = self.groups.k is not None
+        error = None if self.groups.k is None else chosen.expected_error(self.facts, epsilon)
         return Option(
             mechanism=chosen.name,
             epsilon=epsilon,
-            error=chosen.expected_error(self.facts, epsilon) if bounded else None,
+            error=error,
+            assumes=self._unknown if error is None else chosen.assumes,
             cost=cost,
             plain_cost=Fraction(0) if again else loss.epsilon,
             fits=fits,
@@ -213,6 +219,13 @@ class Planning:
             refusal=self._refusal(counting),
             note=note,
         )
+
+    @property
+    def _unknown(self) -> str:
+        """Why no error can be said beforehand."""
+        if self.groups.k is None:
+            return Missing.MAX_GROUPS.value
+        return "the number of groups" if self.facts.d is None else "how groups hang together"
 
     def _refusal(self, counting: Counting) -> str:
         if counting.missing is not None:
@@ -259,6 +272,13 @@ def _missing(row: Option) -> str:
     return "" if row.missing is None else row.missing.value
 
 
+def _expected(row: Option) -> str:
+    """An error that holds for the worst data is an upper one: groups are hardly ever so unlike."""
+    if row.error is None:
+        return f"depends on {row.assumes}"
+    return f"{'up to ' if row.assumes == BucketAlgorithm.assumes else ''}±{row.error:.3g}"
+
+
 def _words(row: Option) -> tuple[str, ...]:
     if row.missing is not None:
         can = f"no: it needs {row.missing.value}"
@@ -271,7 +291,7 @@ def _words(row: Option) -> tuple[str, ...]:
     return (
         row.mechanism,
         show(row.epsilon),
-        "depends on the data" if row.error is None else f"±{row.error:.3g}",
+        _expected(row),
         "" if row.cost is None else show(row.cost),
         show(row.plain_cost),
         can,

@@ -1,0 +1,211 @@
+"""What a probe shows: pieces of the line of bins inside which it differs by no more than noise.
+
+The probe is a one-sided release y = x_ns − G. Cutting it is post-processing. What is asked about
+all units afterwards, how rough their counts are inside the pieces, is `Roughness`: whole numbers
+that one unit changes by at most 1 for each bin that it touches.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import exp, expm1, log, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onesided.data.histogram import Counts
+from onesided.mechanisms.deviation import prefix_sums
+
+Floats = NDArray[np.float64]
+
+SCALES = (16, 256)
+"""Bins of the blocks at each scale: what is alike within them, buckets can make use of."""
+
+OUTLIER = 3.0
+"""Noise further than so many scales from its level says no more than that it is noise."""
+
+BLOCK = 64
+"""How many bins the surroundings of a small piece are."""
+
+MOST_CLUMPS, ALIKE = 8, 2.0
+"""How many levels that pieces have in common are looked for, and within how many deviations."""
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """The probe in pieces: the piece and the blocks of each bin, and the mean of x_ns in a piece.
+
+    Blocks are neighbours of one piece, for each of `SCALES`; `several` is True in pieces of more
+    bins than one; `floor` is the probe, raised to 0. All of these are by bin; the probe was above 0
+    in `seen` bins, at `noise_rate`.
+    """
+
+    piece: Counts
+    blocks: tuple[Counts, ...]
+    means: Floats
+    several: NDArray[np.bool_]
+    floor: Counts
+    seen: int
+    noise_rate: float
+
+    @classmethod
+    def of(cls, piece: Counts, means: Floats, probe: Counts, noise_rate: float) -> Pieces:
+        """Pieces from the number of each bin's piece and the mean of each piece."""
+        places = np.arange(piece.size)
+        blocks = tuple(
+            np.cumsum(np.diff(piece + places // scale, prepend=-1) != 0) - 1 for scale in SCALES
+        )
+        several = (np.bincount(piece) > 1)[piece]
+        floor = np.maximum(probe, 0)
+        seen = int(np.count_nonzero(floor))
+        return cls(piece, blocks, means[piece], several, floor, seen, noise_rate)
+
+    @property
+    def seen_error(self) -> float:
+        """The standard error of the number of seen bins against what `means` let expect of it.
+
+        With t = r·x, q = e^(−t) and G the noise, a bin is seen (G < x) with variance q·(1−q), and
+        the expected number moves by −q·r·G through the mean, of variance q²; their covariance is
+        t·q². Together q − 2·t·q² for each bin; at least one bin is always in doubt.
+        """
+        t = self.noise_rate * self.means
+        q = np.exp(-t)
+        return float(np.sqrt(np.sum(q - 2 * t * q**2))) + 1
+
+    def visible(self, counts: Counts, threshold: int) -> int:
+        """Σ min(xᵢ, `threshold`) over the bins of pieces of more bins than one."""
+        return int(np.minimum(counts[self.several], threshold).sum())
+
+    @property
+    def units(self) -> float:
+        """The number of non-sensitive units that the probe speaks for."""
+        return float(self.means.sum())
+
+
+@dataclass(frozen=True)
+class Roughness:
+    """Numbers that tell how unequal counts are; each changes by at most 1 when a count does.
+
+    - `deviations`: Σ dev over the blocks of each scale and, last, over the pieces;
+    - `visible`: Σ min(xᵢ, `threshold`) in pieces of more bins than one: the less of their mass, the
+      fewer bins it is in;
+    - `scale`: that of the noise on each of these numbers, 0 for none.
+    """
+
+    visible: float
+    deviations: tuple[float, ...]
+    threshold: int
+    scale: float = 0.0
+
+    @classmethod
+    def of(cls, counts: Counts, found: Pieces, threshold: int) -> Roughness:
+        groups = (*found.blocks, found.piece)
+        deviations = tuple(group_deviation(counts, each) for each in groups)
+        return cls(found.visible(counts, threshold), deviations, threshold)
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        return (self.visible, *self.deviations)
+
+    def moved(self, scales: float) -> Roughness:
+        """Rougher by so many `scales` of the noise."""
+        by = scales * self.scale
+        deviations = tuple(each + by for each in self.deviations)
+        return replace(self, visible=self.visible - by, deviations=deviations)
+
+
+def pieces(probe: Counts, noise_rate: float) -> Pieces:
+    """Cuts the line into dyadic pieces inside which the `probe` differs by no more than noise.
+
+    Least squares in units of the noise's variance with a price for each piece; the best dyadic
+    partition is found from single bins up in O(d). One-sided noise has outliers far below: a first
+    cut at a price beyond their reach finds levels, outliers are raised to near their level, and a
+    second cut at the price 1 + ln d sees the rest.
+    """
+    decay = exp(-noise_rate)
+    mean_noise = decay / -expm1(-noise_rate)
+    # Integers cannot be told apart more finely than by one, whatever the noise.
+    deviation = max(sqrt(decay) / -expm1(-noise_rate), 0.5)
+    values = probe.astype(np.float64)
+    coarse = _dyadic_pieces(values / deviation, (2 + log(probe.size)) ** 2 / 2)
+    levels = (np.bincount(coarse, weights=values) / np.bincount(coarse))[coarse]
+    raised = np.maximum(values, levels - OUTLIER * mean_noise)
+    piece = _dyadic_pieces(raised / deviation, 1 + log(probe.size))
+    means = np.bincount(piece, weights=values) / np.bincount(piece)
+    means = _without_remnants(means, np.bincount(piece), raised, deviation)
+    means = _clumped(means, np.bincount(piece), deviation) + mean_noise
+    return Pieces.of(piece, np.maximum(means, 0), probe, noise_rate)
+
+
+def group_deviation(counts: Counts, groups: Counts) -> int:
+    """Σ over groups of dev(g) = min_c Σ_{i∈g} |xᵢ − c|; groups are runs of equal numbers.
+
+    The sum of a group's ⌊w/2⌋ largest counts less that of its ⌊w/2⌋ smallest.
+    """
+    ordered = counts[np.lexsort((counts, groups))]
+    starts = np.flatnonzero(np.diff(groups, prepend=groups[0] - 1))
+    sizes = np.diff(starts, append=groups.size)
+    sums, half, ends = prefix_sums(ordered), sizes // 2, starts + sizes
+    largest, smallest = sums[ends] - sums[ends - half], sums[starts + half] - sums[starts]
+    return int(np.sum(largest - smallest))
+
+
+def _without_remnants(means: Floats, sizes: Counts, values: Floats, deviation: float) -> Floats:
+    """Means of pieces, with those that do not differ from their surroundings set to these.
+
+    A dyadic partition that singles out one bin leaves small pieces beside it, whose means are
+    mostly noise. The surroundings are a block of `BLOCK` bins without what stands out of it.
+    """
+    padded = np.pad(values, (0, -values.size % BLOCK), mode="edge").reshape(-1, BLOCK)
+    middle = np.median(padded, axis=1, keepdims=True)
+    usual = np.abs(padded - middle) <= 2 * OUTLIER * deviation
+    levels = (padded * usual).sum(axis=1) / np.maximum(usual.sum(axis=1), 1)
+    around = levels[(np.cumsum(sizes) - sizes) // BLOCK]
+    remnant = (sizes < BLOCK) & (np.abs(means - around) <= OUTLIER * deviation / np.sqrt(sizes))
+    return np.asarray(np.where(remnant, around, means), dtype=np.float64)
+
+
+def _clumped(means: Floats, sizes: Counts, deviation: float) -> Floats:
+    """Means of pieces, with those that noise alone may set apart set to what they have in common.
+
+    Clumps are taken off one by one, each around the weighted median of what is left; far pieces of
+    one level, such as an empty background, are told from each other by nothing but noise.
+    """
+    clumped, left = means.copy(), np.ones(means.size, dtype=np.bool_)
+    reach = ALIKE * deviation / np.sqrt(sizes)
+    for _ in range(MOST_CLUMPS):
+        order = np.flatnonzero(left)[np.argsort(means[left])]
+        if order.size == 0:
+            break
+        heaped = np.cumsum(sizes[order])
+        level = means[order[np.searchsorted(heaped, heaped[-1] / 2)]]
+        clump = left & (np.abs(means - level) <= reach)
+        clumped[clump] = np.average(means[clump], weights=sizes[clump])
+        left &= ~clump
+    return clumped
+
+
+def _dyadic_pieces(values: Floats, price: float) -> Counts:
+    """For each bin the number of its piece in the dyadic partition of least Σ squares/2 + price."""
+    padded = 1 << max(values.size - 1, 0).bit_length()
+    sums, squares, sizes = (np.zeros(padded) for _ in range(3))
+    sums[: values.size], squares[: values.size], sizes[: values.size] = values, values**2, 1
+    best = np.where(sizes > 0, price, 0.0)
+    whole = []
+    while best.size > 1:
+        sums, squares, sizes, apart = (
+            each[0::2] + each[1::2] for each in (sums, squares, sizes, best)
+        )
+        spread = squares - sums**2 / np.maximum(sizes, 1)
+        together = np.where(sizes > 0, spread / 2 + price, 0.0)
+        whole.append(together <= apart)
+        best = np.minimum(together, apart)
+    label = np.zeros(1, dtype=np.int64)
+    settled = np.zeros(1, dtype=np.bool_)
+    for each in reversed(whole):
+        settled |= each
+        # A settled piece hands its label on; an open one gives its halves labels of their own.
+        label, settled = np.repeat(2 * label, 2), np.repeat(settled, 2)
+        label[1::2] += ~settled[1::2]
+    changed = np.diff(label[: values.size], prepend=label[0]) != 0
+    return np.cumsum(changed)
