@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import ceil, floor, log10
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,11 @@ SHAPES = (
 )
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [12, 4], [4, 1], [10, 2, 2, 2, 2, 2])
 PNG_SCALE = 2.0
+
+AIR = 0.05
+FEW_DECADES, MANY_DECADES, MOST_POWERS = 2.2, 3.5, 7
+CONNECTED_GAP, LOOSE_GAP = 0.45, 0.25
+LOG_LABEL = "datum.value >= 0.001 ? format(datum.value, ',~r') : format(datum.value, '~e')"
 
 
 Columns = Mapping[str, Sequence[Any]]
@@ -98,13 +104,18 @@ def heatmap(columns: Columns, *, x: str, y: str, figure: str, title: str) -> Any
 
 @dataclass(frozen=True, kw_only=True)
 class Series:
-    """One method: a mean `y` with its spread from `low` to `high` at every `x`."""
+    """One method: a mean `y` with its spread from `low` to `high` at every `x`.
+
+    `look` is the place of its colour, shape and dashes in the lists above, so that a method can
+    look the same in many charts; by default the place of the method in its chart.
+    """
 
     name: str
     x: Sequence[str] | Sequence[float]
     y: Sequence[float]
     low: Sequence[float]
     high: Sequence[float]
+    look: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,12 +123,14 @@ class Axes:
     """Titles of the axes, and how they run.
 
     `reference` draws a dotted line at that height; `mark` one at that place along a numeric x.
+    With `same_y` all panels have one scale, so that heights can be compared across them.
     """
 
     x: str
     y: str
     log_x: bool = False
     log_y: bool = True
+    same_y: bool = False
     connect: bool = True
     reference: float | None = None
     mark: float | None = None
@@ -133,10 +146,14 @@ def comparison(
     columns: int = 2,
 ) -> Any:
     """Panels side by side, in each of them the same methods, drawn as points with error bars."""
-    names = list(dict.fromkeys(each.name for panel in panels.values() for each in panel))
-    drawn = [
-        _panel(heading, series, axes, names, width) for heading, series in panels.items() if series
-    ]
+    looks = _looks([each for panel in panels.values() for each in panel])
+    everything = [row for series in panels.values() for row in _rows(series)]
+    drawn = []
+    for heading, series in panels.items():
+        if series:
+            rows = _rows(series)
+            y_range = _Range.of(everything if axes.same_y else rows, axes)
+            drawn.append(_panel(heading, rows, axes, looks, y_range, width))
     return (
         alt.concat(*drawn, columns=columns)
         .resolve_scale(y="independent", color="shared", shape="shared", strokeDash="shared")
@@ -168,6 +185,7 @@ class AccountSteps:
 def account_chart(accounts: Sequence[AccountSteps]) -> Any:
     """Each account over time, one below the other: the budget, what is spent, and the plain sum."""
     names = ["spent", "budget", "plain sum of ε"]
+    looks = {name: place for place, name in enumerate(names)}
     line = alt.Legend(symbolType="stroke", symbolSize=300, symbolStrokeWidth=2)
     drawn = []
     for account in accounts:
@@ -184,9 +202,9 @@ def account_chart(accounts: Sequence[AccountSteps]) -> Any:
                 x=alt.X("time:T", title="time (UTC)", scale=alt.Scale(type="utc")),
                 y=alt.Y("epsilon:Q", title="ε", scale=alt.Scale(zero=True)),
                 color=alt.Color(
-                    "figure:N", title=None, legend=line, scale=_scale(names, COLOURS[2:])
+                    "figure:N", title=None, legend=line, scale=_scale(looks, COLOURS[2:])
                 ),
-                strokeDash=alt.StrokeDash("figure:N", title=None, scale=_scale(names, DASHES)),
+                strokeDash=alt.StrokeDash("figure:N", title=None, scale=_scale(looks, DASHES)),
             )
             .properties(width=520, height=220)
         )
@@ -203,29 +221,92 @@ def write_png(chart: Any, path: Path) -> None:
     path.write_bytes(vl_convert.vegalite_to_png(chart.to_json(), scale=PNG_SCALE))
 
 
-def _panel(heading: str, series: Sequence[Series], axes: Axes, names: list[str], width: int) -> Any:
-    rows = [
+@dataclass(frozen=True)
+class _Range:
+    """Where an axis begins and ends."""
+
+    low: float
+    high: float
+    logarithmic: bool
+
+    @classmethod
+    def of(cls, rows: list[dict[str, Any]], axes: Axes) -> _Range:
+        """All error bars with some air around them; a linear axis begins at 0."""
+        marks = [] if axes.reference is None else [axes.reference]
+        highest = max([row["high"] for row in rows] + marks)
+        lowest = min([row["low"] for row in rows] + marks)
+        if not axes.log_y:
+            return cls(min(lowest, 0.0), highest * (1 + AIR) or 1.0, logarithmic=False)
+        air = max((highest / lowest) ** AIR, 1 + AIR)
+        return cls(lowest / air, highest * air, logarithmic=True)
+
+    @property
+    def scale(self) -> alt.Scale:
+        kind: Any = "log" if self.logarithmic else "linear"
+        return alt.Scale(type=kind, domain=[self.low, self.high], nice=False)
+
+    @property
+    def axis(self) -> alt.Axis:
+        if not self.logarithmic:
+            return alt.Axis(format="~r", tickCount=6)
+        return alt.Axis(values=log_ticks(self.low, self.high), labelExpr=LOG_LABEL)
+
+
+def log_ticks(low: float, high: float) -> list[float]:
+    """Round numbers from `low` to `high`, few enough that every one of them can have a label."""
+    decades = log10(high / low)
+    steps = (1, 2, 5) if decades < FEW_DECADES else (1, 3) if decades < MANY_DECADES else (1,)
+    stride = ceil(decades / MOST_POWERS) if len(steps) == 1 else 1
+    powers = range(floor(log10(low)), ceil(log10(high)) + 1)
+    ticks = [step * 10.0**power for power in powers if power % stride == 0 for step in steps]
+    return [float(f"{tick:.1g}") for tick in ticks if low <= tick <= high]
+
+
+def _rows(series: Sequence[Series]) -> list[dict[str, Any]]:
+    return [
         {"series": each.name, "x": x, "y": y, "low": low, "high": high}
         for each in series
         for x, y, low, high in zip(each.x, each.y, each.low, each.high, strict=True)
     ]
+
+
+def _looks(series: Sequence[Series]) -> dict[str, int]:
+    """The place of every method in the lists of colours, shapes and dashes."""
+    looks: dict[str, int] = {}
+    for each in series:
+        looks.setdefault(each.name, len(looks) if each.look is None else each.look)
+    return looks
+
+
+def _panel(
+    heading: str,
+    rows: list[dict[str, Any]],
+    axes: Axes,
+    looks: dict[str, int],
+    y_range: _Range,
+    width: int,
+) -> Any:
+    names = list(looks)
     base = alt.Chart(_inline(rows)).encode(x=_x(axes, rows))
-    y_scale = alt.Scale(type="log", nice=False, padding=8) if axes.log_y else alt.Scale(zero=True)
-    y_axis = alt.Axis(format="~r", tickCount=6)
-    y = alt.Y("y:Q", title=axes.y, scale=y_scale, axis=y_axis)
-    offset = {} if axes.connect else {"xOffset": alt.XOffset("series:N", sort=names)}
-    colour = alt.Color("series:N", title="method", sort=names, scale=_scale(names, COLOURS))
-    shape = alt.Shape("series:N", title="method", sort=names, scale=_scale(names, SHAPES))
-    spread = base.mark_rule(strokeWidth=1.3).encode(y=y, y2="high:Q", color=colour, **offset)
+    # Methods stand beside each other, so that no error bar hides another.
+    if any(isinstance(row["x"], str) for row in rows):
+        base = base.encode(xOffset=alt.XOffset("series:N", sort=names))
+    y = alt.Y("y:Q", title=axes.y, scale=y_range.scale, axis=y_range.axis)
+    low = alt.Y("low:Q", title=axes.y, scale=y_range.scale, axis=y_range.axis)
+    colour, shape, dash = (
+        channel("series:N", title="method", sort=names, scale=_scale(looks, values))
+        for channel, values in (
+            (alt.Color, COLOURS),
+            (alt.Shape, SHAPES),
+            (alt.StrokeDash, DASHES),
+        )
+    )
     layers = [
-        spread.encode(y=alt.Y("low:Q", title=axes.y, scale=y_scale, axis=y_axis)),
-        base.mark_point(filled=True, size=62, opacity=1).encode(
-            y=y, color=colour, shape=shape, **offset
-        ),
+        base.mark_rule(strokeWidth=1.3).encode(y=low, y2="high:Q", color=colour),
+        base.mark_point(filled=True, size=56, opacity=1).encode(y=y, color=colour, shape=shape),
     ]
     if axes.connect:
-        dash = alt.StrokeDash("series:N", title="method", sort=names, scale=_scale(names, DASHES))
-        layers.insert(0, base.mark_line(strokeWidth=1.6).encode(y=y, color=colour, strokeDash=dash))
+        layers.insert(0, base.mark_line(strokeWidth=1.4).encode(y=y, color=colour, strokeDash=dash))
     if axes.reference is not None:
         line = alt.Chart(_inline([{"y": axes.reference}]))
         layers.insert(0, line.mark_rule(strokeDash=[1, 3], color="#444444").encode(y="y:Q"))
@@ -236,17 +317,24 @@ def _panel(heading: str, series: Sequence[Series], axes: Axes, names: list[str],
 
 
 def _x(axes: Axes, rows: list[dict[str, Any]]) -> alt.X:
-    if any(isinstance(row["x"], str) for row in rows):
-        order = list(dict.fromkeys(row["x"] for row in rows))
-        return alt.X("x:N", sort=order, title=axes.x, axis=alt.Axis(labelAngle=0))
+    places = list(dict.fromkeys(row["x"] for row in rows))
+    if any(isinstance(place, str) for place in places):
+        gap = CONNECTED_GAP if axes.connect else LOOSE_GAP
+        band = alt.Scale(paddingInner=gap, paddingOuter=gap / 2)
+        return alt.X("x:N", sort=places, title=axes.x, scale=band, axis=alt.Axis(labelAngle=0))
     kind: Any = "log" if axes.log_x else "linear"
     scale = alt.Scale(type=kind, zero=False, nice=False, padding=10)
-    return alt.X("x:Q", title=axes.x, scale=scale, axis=alt.Axis(format="~r", tickCount=6))
+    axis = alt.Axis(format="~r", tickCount=6)
+    if axes.log_x:
+        axis = alt.Axis(values=log_ticks(min(places), max(places)), labelExpr=LOG_LABEL)
+    return alt.X("x:Q", title=axes.x, scale=scale, axis=axis)
 
 
-def _scale(names: list[str], values: Sequence[Any]) -> alt.Scale:
+def _scale(looks: dict[str, int], values: Sequence[Any]) -> alt.Scale:
     """Each series keeps its looks in every panel; looks repeat only beyond their number."""
-    return alt.Scale(domain=names, range=[values[i % len(values)] for i in range(len(names))])
+    return alt.Scale(
+        domain=list(looks), range=[values[place % len(values)] for place in looks.values()]
+    )
 
 
 def _inline(values: list[dict[str, Any]]) -> Any:

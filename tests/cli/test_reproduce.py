@@ -47,6 +47,28 @@ def test_a_damaged_file_is_one_sentence(
     assert not (out / "report.html").exists()
 
 
+def test_an_interrupted_run_says_how_to_go_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("onesided.experiments.reproduce.reproduce", interrupted)
+    assert run(["reproduce", "table1", "--quick", "--out", str(tmp_path / "out")]) == 130
+    assert "the same command goes on" in capsys.readouterr().err
+
+
+def test_a_folder_that_cannot_be_made_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ONESIDED_DATA", "")
+    taken = tmp_path / "taken"
+    taken.write_text("a file")
+    assert run(["reproduce", "table2", "--quick", "--out", str(taken)]) == 2
+    assert f"The folder {taken} cannot be made" in capsys.readouterr().err
+    assert taken.read_text() == "a file"
+
+
 @pytest.mark.parametrize(
     ("arguments", "word"),
     [(["table3"], "choose from table1"), (["table1", "--all"], "not both")],

@@ -11,23 +11,28 @@ from typing import Any
 import numpy as np
 import pytest
 
+from onesided.data import Histogram
 from onesided.errors import RequestError
+from onesided.experiments.code import measuring_code
 from onesided.experiments.figures import FIGURES, table1
 from onesided.experiments.measures import histograms, trajectories
-from onesided.experiments.methods import Method
+from onesided.experiments.methods import LAPLACE, ONE_SIDED, Method, error_rows
 from onesided.experiments.reproduce import chosen_figures, reproduce
 from onesided.experiments.runner import Runner, measured
 from onesided.experiments.setting import Setting, Size, Trace
 from onesided.experiments.store import Store
 from onesided.experiments.trial import Measure, Results, Row, Trial
 from onesided.experiments.workspace import prepare
+from onesided.randomness import seeded
 from onesided.report.claims import Verdict
 
 TINY = Size(name="tiny", runs=2, scale=0.003, most_trajectories=600)
 
 
 def setting(out: Path) -> Setting:
-    return Setting(size=TINY, seed=0, out=out, traces=(Trace.BUILDING,), histograms="made")
+    return Setting(
+        size=TINY, seed=0, out=out, traces=(Trace.BUILDING,), histograms="made", code="this"
+    )
 
 
 def share_trial(epsilon: float = 1.0) -> Trial:
@@ -62,9 +67,27 @@ def test_the_key_depends_on_every_parameter_but_not_on_their_order() -> None:
     assert len(keys) == 3
 
 
+def test_results_of_other_code_are_not_taken(tmp_path: Path) -> None:
+    package = tmp_path / "package"
+    (package / "experiments" / "figures").mkdir(parents=True)
+    mechanism, figure = package / "mechanism.py", package / "experiments" / "figures" / "figure.py"
+    for path in (mechanism, figure):
+        path.write_text("one = 1")
+    first = measuring_code(package)
+    figure.write_text("one = 2")  # only shows what was measured
+    assert measuring_code(package) == first
+    mechanism.write_text("one = 2")
+    other = measuring_code(package)
+    assert other != first
+
+    before, after = (replace(setting(tmp_path), code=code) for code in (first, other))
+    Runner(before).store.put(share_trial(), [Row(labels={}, values=[1.0])])
+    assert Runner(after).store.get(share_trial()) is None
+
+
 def test_rows_are_picked_by_labels() -> None:
     rows = Results([Row(labels={"a": 1, "b": b}, values=[b, b + 2]) for b in (1, 2)])
-    assert str(rows.one(b=2)) == "3 (2–4)"
+    assert str(rows.one(b=2)) == "3.00 (2.00–4.00)"
     assert rows.labels("b") == [1, 2]
     with pytest.raises(RequestError, match="2 results instead of one"):
         rows.one(a=1)
@@ -103,6 +126,28 @@ def test_the_same_seed_gives_the_same_report(
     assert contents[0] == contents[1]
 
 
+def test_no_method_changes_the_numbers_of_another() -> None:
+    counts = np.arange(40)
+    histogram = Histogram(counts, counts // 2)
+
+    def rows(*methods: Method) -> Results:
+        made = error_rows(
+            methods,
+            histogram,
+            counts,
+            epsilons=(1.0, 0.1),
+            runs=2,
+            rng=seeded(4),
+            labels={},
+        )
+        return Results(made)
+
+    alone, beside = rows(ONE_SIDED), rows(LAPLACE, ONE_SIDED)
+    assert alone.rows == beside.where(method=ONE_SIDED.label).rows
+    first, second = (beside.where(method=LAPLACE.label, epsilon=e).rows for e in (1.0, 0.1))
+    assert first != second
+
+
 def test_another_seed_gives_other_numbers(prepared: Setting) -> None:
     one, other = (
         measured(Trial.of(Measure.KEPT_SHARE, epsilon=1.0, units=500, runs=2, seed=seed), prepared)
@@ -134,7 +179,13 @@ def test_every_figure_judges_its_claims_and_draws_its_charts(
     results = Results.joined(measured(trial, prepared) for trial in trials)
     section = figure.section(prepared, results)
     assert section.claims
-    assert all(claim.measured and claim.paper and claim.data for claim in section.claims)
+    for claim in section.claims:
+        assert claim.measured
+        assert claim.paper
+        assert claim.data
+        assert claim.criterion
+        # Whatever does not hold is explained.
+        assert claim.remark or claim.verdict is Verdict.HOLDS
     assert section.plots or section.tables
     for plot in section.plots:
         assert plot.svg.startswith("<svg")

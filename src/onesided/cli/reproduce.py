@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from onesided.cli.output import as_json, progress, show_json, show_table
-from onesided.errors import RequestError
+from onesided.errors import Interrupted, RequestError
 
 NEEDED = ("altair", "scipy", "sklearn", "vl_convert")
 
@@ -49,8 +49,12 @@ def reproduce(
     from onesided.experiments.reproduce import reproduce as run
     from onesided.experiments.setting import FULL, QUICK
 
-    with progress("Measuring") as advance:
-        done = run(figures, size=QUICK if quick else FULL, out=out, seed=seed, progress=advance)
+    size = QUICK if quick else FULL
+    try:
+        with progress("Measuring") as advance:
+            done = run(figures, size=size, out=out, seed=seed, progress=advance)
+    except KeyboardInterrupt:
+        raise Interrupted("Interrupted; the same command goes on where this one stopped.") from None
     if as_json:
         show_json(
             {
@@ -61,6 +65,7 @@ def reproduce(
                         "data": claim.data,
                         "paper": claim.paper,
                         "measured": claim.measured,
+                        "criterion": claim.criterion,
                         "verdict": claim.verdict.value,
                     }
                     for section, claim in done.claims

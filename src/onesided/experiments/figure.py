@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from onesided.charts import Series
+from onesided.experiments.methods import LOOKS
 from onesided.experiments.setting import Setting
 from onesided.experiments.trial import Results, Row, Scalar, Trial
 from onesided.report.claims import Section, Table
@@ -45,6 +46,7 @@ def lines(results: Results, methods: Iterable[str], x: str) -> list[Series]:
         drawn.append(
             Series(
                 name=method,
+                look=LOOKS.get(method),
                 x=[_place(x, place) for place in places],
                 y=[row.mean for row in points],
                 low=[*(row.low for row in spread), *rest],
@@ -55,13 +57,15 @@ def lines(results: Results, methods: Iterable[str], x: str) -> list[Series]:
 
 
 def numbers(title: str, results: Results, methods: Sequence[str], x: str, x_title: str) -> Table:
-    """The same rows as a table: methods down, the label `x` across, mean (least–greatest)."""
+    """The same rows as a table: methods down, the label `x` across."""
     places = results.labels(x)
     found = {method: _along(results.where(method=method), x, places) for method in methods}
     return Table(
         title=title,
         columns=[f"method \\ {x_title}", *(_place(x, place) for place in places)],
-        rows=[[method, *map(str, points)] for method, points in found.items() if points],
+        rows=[
+            [method, *(row.spread for row in points)] for method, points in found.items() if points
+        ],
     )
 
 

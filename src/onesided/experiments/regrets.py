@@ -11,8 +11,16 @@ from onesided.experiments.metrics import regret
 from onesided.experiments.trial import Results, Row, Scalar
 
 
-def regrets(results: Results, *, epsilon: float, metric: str, policy: str, share: float) -> Results:
-    """One row a data set and method: the regret of every run.
+def regrets(
+    results: Results,
+    *,
+    epsilon: float,
+    metric: str,
+    policy: str,
+    share: float,
+    among: Sequence[str] = PAPER_SIX,
+) -> Results:
+    """One row a data set and method: the regret of every run against the best `among` these.
 
     The best method is the one with the least mean error over the runs. Data sets on which that is
     0 are left out: a ratio to nothing says nothing.
@@ -26,7 +34,7 @@ def regrets(results: Results, *, epsilon: float, metric: str, policy: str, share
             if row.labels.get("policy", policy) == policy
             and row.labels.get("share", share) == share
         }
-        ratios = regret(errors, PAPER_SIX)
+        ratios = regret(errors, among)
         if not all(np.isfinite(runs).all() for runs in ratios.values()):
             continue
         labels: dict[str, Scalar] = {"dataset": dataset, "share": share, "policy": policy}
@@ -44,12 +52,15 @@ def mean_regrets(
     metric: str,
     policies: Sequence[str],
     shares: Sequence[float],
+    among: Sequence[str] = PAPER_SIX,
 ) -> Results:
     """One row a method and share: the mean over data sets and policies, run by run."""
     rows = []
     for share in shares:
         parts = [
-            regrets(results, epsilon=epsilon, metric=metric, policy=policy, share=share)
+            regrets(
+                results, epsilon=epsilon, metric=metric, policy=policy, share=share, among=among
+            )
             for policy in policies
         ]
         inputs = Results.joined(parts)

@@ -10,8 +10,10 @@ from pathlib import Path
 from onesided.data.output import new_files
 from onesided.datasets.dpbench import ONE_DIMENSIONAL, Source, load_1d
 from onesided.errors import OutputError, RequestError
+from onesided.experiments.code import measuring_code
 from onesided.experiments.figure import Figure
 from onesided.experiments.figures import FIGURES
+from onesided.experiments.figures.benchmarks import benchmark_title
 from onesided.experiments.runner import Progress, Runner
 from onesided.experiments.setting import Setting, Size, Trace
 from onesided.experiments.trial import Trial
@@ -50,7 +52,7 @@ def reproduce(
     """
     figures = chosen_figures(names)
     setting = _setting(size, seed, out)
-    _make(setting.results)
+    _make(setting)
     if any(figure.uses_traces for figure in figures):
         prepare(setting, say)
     runner = Runner(setting)
@@ -88,14 +90,15 @@ def _setting(size: Size, seed: int, out: Path) -> Setting:
         out=out,
         traces=available_traces(),
         histograms=sources[0] if same else "-".join(sources),
+        code=measuring_code(),
     )
 
 
-def _make(folder: Path) -> None:
+def _make(setting: Setting) -> None:
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        setting.results.mkdir(parents=True, exist_ok=True)
     except OSError:
-        raise OutputError(f"The folder {folder} cannot be made; name another one.") from None
+        raise OutputError(f"The folder {setting.out} cannot be made; name another one.") from None
 
 
 def _introduction(setting: Setting) -> list[str]:
@@ -108,7 +111,8 @@ def _introduction(setting: Setting) -> list[str]:
         "code and are not private.",
         f"Size: {size.name}; {size.runs} runs of every measurement; building at scale "
         f"{size.scale:g}; seed {setting.seed}; version {__version__}. Numbers in brackets are the "
-        f"least and the greatest run. Trajectories: {traces}. Histograms: {setting.histograms}.",
+        "least and the greatest run; those of a ratio run from the least over the greatest to the "
+        f"greatest over the least. Trajectories: {traces}. Histograms: {benchmark_title(setting)}.",
     ]
 
 
@@ -175,6 +179,7 @@ def _claim(claim: Claim) -> dict[str, str]:
         "data": claim.data,
         "paper": claim.paper,
         "measured": claim.measured,
+        "criterion": claim.criterion,
         "verdict": claim.verdict.value,
         "remark": claim.remark,
     }

@@ -47,7 +47,9 @@ class Runner:
         for name in THREAD_LIMITS:  # read by the processes when they start
             os.environ.setdefault(name, "1")
         context = multiprocessing.get_context("spawn")
-        with ProcessPoolExecutor(PROCESSES, mp_context=context) as pool:
+        with ProcessPoolExecutor(
+            PROCESSES, mp_context=context, initializer=_end_with_parent
+        ) as pool:
             with _deaf_to_interrupts():
                 futures = [pool.submit(_measure, trial, self.setting) for trial in missing]
             try:
@@ -64,6 +66,18 @@ class Runner:
     def results(self, trials: Iterable[Trial]) -> Results:
         """The stored rows of finished trials, in the order of the trials."""
         return Results.joined(self.store.get(trial) or [] for trial in trials)
+
+
+def _end_with_parent() -> None:
+    """A process whose parent was killed would wait for work for ever."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def watch() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 @contextmanager

@@ -47,7 +47,8 @@ QUICK = Size(name="quick", runs=2, scale=0.05, most_trajectories=6_000)
 class Setting:
     """One reproduction: its size, seed, folder, the traces that are there, and whose histograms.
 
-    `histograms` is a text that names the source of every benchmark, such as "dpbench" for all.
+    - `histograms`: names the source of every benchmark, such as "dpbench" for all of them.
+    - `code`: names the code that measures, so that no result of other code is taken for its own.
     """
 
     size: Size
@@ -55,13 +56,14 @@ class Setting:
     out: Path
     traces: tuple[Trace, ...]
     histograms: str
+    code: str
 
     @property
     def cache(self) -> Path:
         """Prepared trajectories."""
-        return self.out / "cache"
+        return self.out / "cache" / self.code
 
     @property
     def results(self) -> Path:
         """Finished trials."""
-        return self.out / "trials"
+        return self.out / "trials" / self.code

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from onesided.errors import RequestError
-from onesided.version import __version__
+from onesided.report.claims import Spread
 
 Scalar = str | int | float | bool
 KEY_DIGITS = 24
@@ -49,8 +49,8 @@ class Trial:
 
     @property
     def key(self) -> str:
-        """A digest of what is measured, its parameters and the version of the code."""
-        text = json.dumps([__version__, self.measure.value, self.parameters])
+        """A digest of what is measured and its parameters."""
+        text = json.dumps([self.measure.value, self.parameters])
         return hashlib.sha256(text.encode()).hexdigest()[:KEY_DIGITS]
 
     @property
@@ -78,9 +78,13 @@ class Row:
     def high(self) -> float:
         return float(np.max(self.values))
 
+    @property
+    def spread(self) -> Spread:
+        return Spread(self.mean, self.low, self.high)
+
     def __str__(self) -> str:
         """The mean with the least and the greatest run."""
-        return f"{self.mean:.3g} ({self.low:.3g}–{self.high:.3g})"
+        return str(self.spread)
 
 
 @dataclass(frozen=True)

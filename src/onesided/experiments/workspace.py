@@ -17,7 +17,6 @@ from onesided.datasets.residents import residents
 from onesided.datasets.wifi import republica_archive, republica_trajectories, trajectories
 from onesided.experiments.journeys import Journeys
 from onesided.experiments.setting import Setting, Trace
-from onesided.version import __version__
 
 BUILDING_SLOT = 10
 REPUBLICA_SLOT = 15
@@ -47,9 +46,9 @@ def prepare(setting: Setting, say: Say) -> None:
 
 
 def journeys_path(setting: Setting, trace: Trace) -> Path:
-    """Named by everything that the content depends on."""
+    """Named by everything that the content depends on beside the code."""
     size = f"-{setting.size.scale:g}-{setting.seed}" if trace is Trace.BUILDING else ""
-    return setting.cache / f"{trace.value}{size}-{__version__}.npz"
+    return setting.cache / f"{trace.value}{size}.npz"
 
 
 def _building(setting: Setting) -> Journeys:

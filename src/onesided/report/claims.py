@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+MANY = 1000
+
 
 class Verdict(Enum):
     """Whether a claim held; the value is the word to show."""
@@ -24,17 +26,46 @@ class Verdict(Enum):
         return cls.PARTLY if any(checks) else cls.FAILS
 
 
+def digits(value: float) -> str:
+    """Three significant digits."""
+    rounded = float(f"{value:.3g}")
+    if rounded == 0:
+        return "0"
+    return f"{rounded:,.0f}" if abs(rounded) >= MANY else f"{value:#.3g}".rstrip(".")
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A mean with the least and the greatest run."""
+
+    mean: float
+    low: float
+    high: float
+
+    def over(self, other: Spread) -> Spread:
+        """How many times `other`: of the means, and from the most favourable runs to the least."""
+        if not other.low:
+            return Spread(self.mean / other.mean, self.low / other.high, float("inf"))
+        return Spread(self.mean / other.mean, self.low / other.high, self.high / other.low)
+
+    def __str__(self) -> str:
+        return f"{digits(self.mean)} ({digits(self.low)}–{digits(self.high)})"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Claim:
     """One statement of the paper, held against a measurement.
 
-    `data` names what it was measured on, and says so where that is a stand-in; `remark` explains
-    any difference.
+    - `data`: what it was measured on, with a word where that is a stand-in.
+    - `measured`: the numbers with their spread, line by line.
+    - `criterion`: what the verdict was computed from, to be read after "holds if".
+    - `remark`: why the measurement differs.
     """
 
     data: str
     paper: str
     measured: str
+    criterion: str
     verdict: Verdict
     remark: str = ""
 

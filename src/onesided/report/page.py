@@ -7,20 +7,33 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
+from onesided.report.claims import Spread, digits
+
 _STYLE = """
 :root { color-scheme: light; }
 body { font: 16px/1.5 system-ui, sans-serif; color: #1a1a1a; background: #fff;
-       max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
+       max-width: 72rem; margin: 2rem auto; padding: 0 1rem; }
 h1 { font-size: 1.8rem; } h2 { font-size: 1.3rem; margin-top: 2.5rem; }
 table { border-collapse: collapse; margin: 1rem 0; font-size: 0.92rem; }
 th, td { padding: 0.3rem 0.8rem; border-bottom: 1px solid #ddd; text-align: left;
          vertical-align: top; }
 td.number { text-align: right; font-variant-numeric: tabular-nums; }
+td.spread { white-space: nowrap; font-variant-numeric: tabular-nums; }
+td.spread small { color: #555; }
 th { border-bottom: 2px solid #555; }
+th.wide { min-width: 31rem; }
 figure { margin: 1.5rem 0; overflow-x: auto; } figcaption { font-size: 0.92rem; color: #444; }
 code { background: #f3f3f3; padding: 0.1rem 0.3rem; border-radius: 3px; }
 .note { border-left: 4px solid #b58900; padding: 0.2rem 1rem; background: #fdf8ec; }
 """
+
+
+@dataclass(frozen=True)
+class Link:
+    """A word in a table that leads to the heading with this anchor."""
+
+    text: str
+    anchor: str
 
 
 @dataclass
@@ -30,8 +43,9 @@ class Page:
     title: str
     _parts: list[str] = field(default_factory=list)
 
-    def heading(self, text: str) -> None:
-        self._parts.append(f"<h2>{escape(text)}</h2>")
+    def heading(self, text: str, anchor: str = "") -> None:
+        place = f' id="{escape(anchor)}"' if anchor else ""
+        self._parts.append(f"<h2{place}>{escape(text)}</h2>")
 
     def paragraph(self, text: str) -> None:
         self._parts.append(f"<p>{escape(text)}</p>")
@@ -43,8 +57,14 @@ class Page:
     def code(self, text: str) -> None:
         self._parts.append(f"<p><code>{escape(text)}</code></p>")
 
-    def table(self, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-        head = "".join(f"<th>{escape(column)}</th>" for column in columns)
+    def table(self, columns: Sequence[str], rows: Iterable[Sequence[Any]], wide: str = "") -> None:
+        """A cell for every value; the column called `wide` gets most of the room."""
+        head = "".join(
+            f'<th class="wide">{escape(column)}</th>'
+            if column == wide
+            else f"<th>{escape(column)}</th>"
+            for column in columns
+        )
         body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
         self._parts.append(f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>")
 
@@ -63,7 +83,12 @@ class Page:
 
 
 def _cell(value: Any) -> str:
+    if isinstance(value, Spread):
+        spread = f"{digits(value.low)}–{digits(value.high)}"
+        return f'<td class="spread">{digits(value.mean)}<br><small>{spread}</small></td>'
+    if isinstance(value, Link):
+        return f'<td><a href="#{escape(value.anchor)}">{escape(value.text)}</a></td>'
     if isinstance(value, bool) or not isinstance(value, int | float):
-        return f"<td>{escape(str(value))}</td>"
+        return f"<td>{escape(str(value)).replace(chr(10), '<br>')}</td>"
     text = f"{value:,}" if isinstance(value, int) else f"{value:,.3g}"
     return f'<td class="number">{text}</td>'

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from onesided.report.claims import Claim, Reproduction, Section
-from onesided.report.page import Page
+from collections import Counter
 
-CLAIM_COLUMNS = ("data", "the paper says", "measured", "verdict", "why, where it differs")
+from onesided.report.claims import Claim, Reproduction, Section, Verdict
+from onesided.report.page import Link, Page
+
+MEASURED = "measured"
+CLAIM_COLUMNS = ("data", "the paper says", MEASURED, "verdict", "why, where it differs")
+MARKS = {Verdict.HOLDS: "✓", Verdict.PARTLY: "◐", Verdict.FAILS: "✗", Verdict.OPEN: "?"}
 
 
 def as_html(report: Reproduction) -> str:
@@ -16,12 +20,13 @@ def as_html(report: Reproduction) -> str:
     for warning in report.warnings:
         page.note(warning)
     page.heading("All verdicts")
+    page.paragraph(_counted(report))
     page.table(
-        ("figure", "data", "the paper says", "verdict"),
+        ("figure", "the paper says", "verdict"),
         [
-            (section.title, claim.data, claim.paper, claim.verdict.value)
+            (Link(section.title, section.name), statement, verdicts)
             for section in report.sections
-            for claim in section.claims
+            for statement, verdicts in _summary(section)
         ],
     )
     for section in report.sections:
@@ -29,10 +34,31 @@ def as_html(report: Reproduction) -> str:
     return page.html()
 
 
+def _counted(report: Reproduction) -> str:
+    count = Counter(claim.verdict for section in report.sections for claim in section.claims)
+    parts = ", ".join(f"{count[verdict]} × {_shown(verdict)}" for verdict in Verdict)
+    return (
+        f"{count.total()} rows: {parts}. A verdict is computed from the numbers by the criterion "
+        "that its row states; “in part” means that some of the checks pass."
+    )
+
+
+def _summary(section: Section) -> list[tuple[str, str]]:
+    """Each statement once, with its verdict on each of the data it was held against."""
+    lines: dict[str, list[str]] = {}
+    for claim in section.claims:
+        lines.setdefault(claim.paper, []).append(f"{_shown(claim.verdict)}: {claim.data}")
+    return [(statement, "\n".join(verdicts)) for statement, verdicts in lines.items()]
+
+
+def _shown(verdict: Verdict) -> str:
+    return f"{MARKS[verdict]} {verdict.value}"
+
+
 def _add(page: Page, section: Section) -> None:
-    page.heading(section.title)
+    page.heading(section.title, anchor=section.name)
     page.paragraph(section.setting)
-    page.table(CLAIM_COLUMNS, map(_cells, section.claims))
+    page.table(CLAIM_COLUMNS, map(_cells, section.claims), wide=MEASURED)
     for note in section.notes:
         page.note(note)
     for plot in section.plots:
@@ -43,4 +69,10 @@ def _add(page: Page, section: Section) -> None:
 
 
 def _cells(claim: Claim) -> tuple[str, ...]:
-    return (claim.data, claim.paper, claim.measured, claim.verdict.value, claim.remark)
+    return (
+        claim.data,
+        claim.paper,
+        claim.measured,
+        f"{_shown(claim.verdict)}\n(holds if {claim.criterion})",
+        claim.remark,
+    )

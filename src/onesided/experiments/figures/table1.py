@@ -38,6 +38,7 @@ def _section(setting: Setting, results: Results) -> Section:
                 data=f"{UNITS:,} made units, coins tossed by the engine",
                 paper=f"about {percent(printed)} of the units leave at ε = {epsilon:g}",
                 measured=f"{row.mean:.2%} ({row.low:.2%}–{row.high:.2%})",
+                criterion=f"the mean is within {CLOSE:.1%} of all units of the printed share",
                 verdict=Verdict.of(abs(row.mean - printed) < CLOSE),
                 remark="The number of units that leave is binomial, not fixed.",
             )

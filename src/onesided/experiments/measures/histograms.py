@@ -8,7 +8,10 @@ from onesided.data import Histogram
 from onesided.datasets.dpbench import Benchmark, load_1d
 from onesided.datasets.sampling import HiLoSampling, MSampling, OptIn
 from onesided.experiments.methods import (
+    ADD_REMOVE_DAWA,
+    ADD_REMOVE_DAWAZ,
     AUTO,
+    DAWA,
     LAPLACE,
     ONE_SIDED,
     OSDP_RR,
@@ -27,6 +30,7 @@ from onesided.randomness import seeded
 
 POLICIES: tuple[OptIn, ...] = (MSampling(), HiLoSampling())
 FLAT_BINS = 10_000
+CROSSOVER_METHODS = (OSDP_RR, LAPLACE, RR_SCALED, ONE_SIDED, DAWA, RESIDUAL, AUTO)
 
 
 def benchmark_facts(trial: Trial) -> list[Row]:
@@ -49,7 +53,7 @@ def osdp_errors(trial: Trial) -> list[Row]:
     drawing, noise = seeded(trial.seed).spawn(2)
     chosen = policy.sample(benchmark.counts, trial["share"], drawing)
     return error_rows(
-        (*PAPER_OSDP, *OURS, *SUPPRESS),
+        (*PAPER_OSDP, ADD_REMOVE_DAWAZ, *OURS, *SUPPRESS),
         Histogram(benchmark.counts, chosen),
         benchmark.counts,
         epsilons=EPSILONS,
@@ -63,7 +67,7 @@ def dp_errors(trial: Trial) -> list[Row]:
     """The methods that treat everybody as sensitive: measured once, whatever the policy."""
     benchmark = load_1d(trial["dataset"])
     return error_rows(
-        (*PAPER_DP, *OURS_DP),
+        (*PAPER_DP, ADD_REMOVE_DAWA, *OURS_DP),
         Histogram(benchmark.counts, np.zeros_like(benchmark.counts)),
         benchmark.counts,
         epsilons=EPSILONS,
@@ -79,7 +83,7 @@ def crossover(trial: Trial) -> list[Row]:
     draw, noise = seeded(trial.seed).spawn(2)
     counts = draw.generator().multinomial(units, np.full(FLAT_BINS, 1 / FLAT_BINS))
     return error_rows(
-        (OSDP_RR, LAPLACE, RR_SCALED, ONE_SIDED, RESIDUAL, AUTO),
+        CROSSOVER_METHODS,
         Histogram(counts, counts),
         counts,
         epsilons=(float(trial["epsilon"]),),

@@ -27,6 +27,7 @@ from onesided.experiments.methods import (
     RR_SCALED,
     error_rows,
     metric_rows,
+    own_randomness,
 )
 from onesided.experiments.metrics import mre
 from onesided.experiments.setting import EPSILONS, SHARES
@@ -55,6 +56,7 @@ UNBOUNDED = 0
 
 CELL_BOUNDS = (1, 2, 4, 8)
 GRAM_BOUNDS = (1, 2, 4, 8, 16)
+OUR_GRAM_METHODS = (ONE_SIDED, RESIDUAL, AUTO)
 OUR_GRAM_BOUND = 1
 """The contribution bound of our own methods, which do without hindsight."""
 
@@ -198,10 +200,12 @@ class _GramStudy:
             open_domain=True,
         )
         rows = []
+        base = int(rng.words(1)[0])
         for epsilon in EPSILONS:
-            for method in (ONE_SIDED, RESIDUAL, AUTO):
+            for method in OUR_GRAM_METHODS:
+                own = own_randomness(base, method.label, epsilon)
                 errors = [
-                    mre(self.truth, _listed(method.mechanism, histogram, epsilon, rng))
+                    mre(self.truth, _listed(method.mechanism, histogram, epsilon, own))
                     for _ in range(self.runs)
                 ]
                 labels: dict[str, Scalar] = {
