@@ -16,10 +16,10 @@ from onesided.mechanisms.bucket import BucketAlgorithm, Bucketed
 from onesided.mechanisms.totals import bucket_totals, measure_totals, spread_evenly
 from onesided.randomness import Randomness
 
-TOO_LITTLE_NOISE = Fraction(13, 10)
-"""A mechanism run at 1.3 times the ε that it is held to has 30 % too little noise."""
+TOO_LITTLE_NOISE = Fraction(10, 7)
+"""Run at 1/0.7 of the ε that it is held to, a mechanism has 30 % too little noise."""
 
-QUICK = Effort(search=100, random=6, climbs=0, learn=1_500, test=4_000)
+QUICK = Effort(search=100, random=6, climbs=0, learn=1_500, test=4_000, pairs=60)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from time import process_time
 
 import pytest
 from click.testing import CliRunner, Result
@@ -42,6 +43,27 @@ def test_pairs_may_be_given(tmp_path: Path):
     result = run(audit, "suppress", *arguments, "--json")
     assert isinstance(result.exception, CheckFailed)
     assert json.loads(result.stdout)["runs"]["pairs_tried"] == 1
+
+
+def test_the_time_is_that_of_the_whole_command():
+    before = process_time()
+    result = run(audit, "dawa", "--time", "3", "--workers", "1", "--json")
+    assert result.exit_code == 0
+    assert process_time() - before < 3 * 1.2 + 2
+    facts = json.loads(result.stdout)
+    assert facts["runs"]["seconds"] < 3 * 1.2
+    assert facts["exact_ran_out_of_time"] or facts["exact"]
+
+
+def test_what_was_cut_short_is_said():
+    result = run(audit, "residual", "--time", "0.5", "--workers", "1")
+    assert result.exit_code == 0
+    assert "ran out" in result.stdout
+
+
+@pytest.mark.parametrize("time", ["0", "-1", "nan", "inf"])
+def test_a_time_that_makes_no_sense_is_refused(time: str):
+    assert isinstance(run(audit, "one-sided", "--time", time).exception, RequestError)
 
 
 @pytest.mark.parametrize("content", ["{", "[[1, 2]]", '[[{"all": [1]}, {"all": [1]}]]'])

@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 from onesided.audit import (
+    Deadline,
     ExactAudit,
     ExactReport,
     NotEnumerableError,
+    OutOfTimeError,
     Step,
     Together,
     Verdict,
@@ -109,6 +111,12 @@ def test_suppress_costs_tau_and_not_epsilon():
     assert report.finding(Step.REPLACE_SENSITIVE).verdict is Verdict.REJECTED
     assert report.finding(Step.REPLACE_SENSITIVE).at_least > 9.99
     assert report.finding(Step.ADD_NONSENSITIVE).attained
+
+
+def test_what_lies_beyond_the_horizon_is_not_called_unbounded():
+    # Held to ε alone, the audit looks at less noise on D′ than would make up for the unit.
+    (report,) = target("suppress", EPSILON).exactly()
+    assert report.finding(Step.REPLACE_SENSITIVE).loss == pytest.approx(10)
 
 
 def test_the_hybrid_as_described_costs_half_as_much_again():
@@ -218,6 +226,43 @@ def test_words_are_split_at_the_threshold_that_the_mechanism_uses():
     assert law.outer[True].log == pytest.approx(np.log(1 / 3), abs=1e-12)
     assert law.outer[False].log == pytest.approx(np.log(2 / 3), abs=1e-12)
     assert 0 < law.unexplored < 1e-10
+
+
+def test_noise_that_only_steers_later_noise_is_followed_too():
+    class Steered:
+        """The first noise decides what is shown of two later ones; if these are 0, in vain."""
+
+        def release(self, data, rng):
+            first = rng.two_sided_geometric(Fraction(2), 1)[0]
+            later = rng.two_sided_geometric(Fraction(3), 2)
+            return int(later.sum() if first > 0 else later[0])
+
+    data = Histogram([0], [0])
+    law = enumerate_law(lambda rng: Steered().release(data, rng), Fraction(9), Fraction(3))
+    q, p = np.exp(-2.0), np.exp(-3.0)
+    positive = q / (1 + q)
+    shown_zero = (1 - p) / (1 + p)
+    sum_zero = shown_zero**2 * (1 + 2 * p**2 / (1 - p**2))
+    expected = positive * sum_zero + (1 - positive) * shown_zero
+    assert np.exp(law.outer[0].log) == pytest.approx(expected, abs=law.unexplored)
+    assert law.unexplored < abs(sum_zero - shown_zero) * positive / 4
+
+
+def test_residual_that_measures_a_total_of_its_own_is_verified_and_too_little_noise_is_not():
+    # Where n is secret a noisy total steers how bins are merged and how far intervals reach. Its
+    # share of ε is small, so only a large ε has few enough paths.
+    large = Fraction(16)
+    audit = ExactAudit(most_units=1, most_paths=2_000)
+    claims = loss_claims(Residual().loss(large), large)
+    world = histogram_world((1,))
+    assert audit.claims(at(Residual(), large), world, claims).verified
+    assert audit.claims(at(Residual(), TOO_LITTLE_NOISE * large), world, claims).rejected
+
+
+def test_an_exact_audit_that_runs_out_of_time_says_so():
+    audit = ExactAudit(deadline=Deadline(1e-9))
+    with pytest.raises(OutOfTimeError):
+        audit.claims(at(OneSided(), EPSILON), histogram_world(), loss_claims(Loss(0, EPSILON)))
 
 
 def test_every_path_is_followed_once():

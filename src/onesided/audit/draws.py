@@ -41,6 +41,10 @@ class TooManyPathsError(InputError):
     """The tree has more paths than was allowed."""
 
 
+class OutOfTimeError(InputError):
+    """The audit was not done when its time was over."""
+
+
 @dataclass(frozen=True)
 class Outcome:
     """One result of one draw: the `values`, their probability, and the exponent of the noise."""

@@ -19,12 +19,14 @@ from enum import Enum
 from fractions import Fraction
 from math import inf, log
 
-from onesided.audit.draws import NotEnumerableError, TooManyPathsError
+from onesided.audit.draws import NotEnumerableError, OutOfTimeError, TooManyPathsError
 from onesided.audit.enumeration import Law, enumerate_law
 from onesided.audit.exponentials import FLOAT_MARGIN, Mass
 from onesided.audit.protocol import Auditable
+from onesided.audit.runs import Deadline
 from onesided.audit.world import Database, SmallWorld, Step
 from onesided.loss import Loss, Number, positive
+from onesided.randomness import Randomness
 
 MOST_PATHS = 600
 """Paths followed for one database; the horizon is as wide as that allows."""
@@ -113,12 +115,14 @@ class ExactAudit:
     - `most_units`: the largest databases;
     - `most_paths`: how many paths of the mechanism are followed for one database;
     - `tolerance`: by how much a loss may exceed its claim, for idealised mechanisms, whose
-      probabilities are rounded; 0 for everything that is released.
+      probabilities are rounded; 0 for everything that is released;
+    - `deadline`: where it passes, the audit ends with `OutOfTimeError` and has nothing to say.
     """
 
     most_units: int = MOST_UNITS
     most_paths: int = MOST_PATHS
     tolerance: Fraction = Fraction(0)
+    deadline: Deadline | None = None
 
     def claims(
         self, mechanism: Auditable, world: SmallWorld, claims: dict[Step, Fraction]
@@ -131,7 +135,7 @@ class ExactAudit:
         def law(database: Database) -> Law:
             if database not in laws:
                 data = world.build(database)
-                run = _on(mechanism, data)
+                run = self._on(mechanism, data)
                 laws[database] = enumerate_law(run, horizon, margin)
             return laws[database]
 
@@ -153,7 +157,7 @@ class ExactAudit:
         Tried on one of the largest databases, in which all units differ as far as possible.
         """
         largest = tuple(world.values[-(i + 1) % len(world.values)] for i in range(self.most_units))
-        run = _on(mechanism, world.build(tuple(sorted(largest, key=world.values.index))))
+        run = self._on(mechanism, world.build(tuple(sorted(largest, key=world.values.index))))
         horizon, widest = margin / 2, None
         while True:
             try:
@@ -171,6 +175,17 @@ class ExactAudit:
             )
         return widest
 
+    def _on(self, mechanism: Auditable, data: object) -> Callable[..., object]:
+        def run(rng: Randomness) -> object:
+            self._check_time()
+            return mechanism.release(data, rng)
+
+        return run
+
+    def _check_time(self) -> None:
+        if self.deadline is not None and self.deadline.passed(1):
+            raise OutOfTimeError("The exact audit was not done in time; allow more seconds.")
+
     def _finding(
         self,
         step: Step,
@@ -183,11 +198,14 @@ class ExactAudit:
         for database, neighbour in pairs:
             before, after = law(database), law(neighbour)
             for output, mass in before.inner.items():
+                self._check_time()
                 other = after.outer.get(output, Mass([]))
                 sign = mass.compare(other, claimed + self.tolerance)
                 attained |= sign == 0
                 exceeded |= sign > 0
-                loss = mass.log - other.log
+                # Where D′ may show the output beyond the horizon, its mass there is the most known.
+                beyond = output not in after.outer and after.unexplored > 0
+                loss = mass.log - (_log(after.unexplored) if beyond else other.log)
                 if witness is None or loss > worst + FLOAT_MARGIN:
                     worst, witness = loss, Witness(database, neighbour, output)
                 at_least = max(at_least, mass.log - _log(other.upper() + after.unexplored))
@@ -222,10 +240,6 @@ def loss_claims(loss: Loss, epsilon: Number | None = None) -> dict[Step, Fractio
         claims[Step.ADD_NONSENSITIVE] = loss.nonsensitive
         claims[Step.EXTENDED] = loss.extended_epsilon
     return claims
-
-
-def _on(mechanism: Auditable, data: object) -> Callable[..., object]:
-    return lambda rng: mechanism.release(data, rng)
 
 
 def _log(value: float) -> float:

@@ -17,6 +17,14 @@ LARGEST_COUNT = 64
 """Backgrounds of random pairs stay below this."""
 
 
+STAIRS = (0, 2, 1, 1)
+"""Heights of four blocks of bins; the first two are uneven, and their sum is that of the others."""
+
+
+GAPS = (3, 5, 12)
+"""Differences between two bins."""
+
+
 class Relation(Enum):
     """Which pairs count as neighbours."""
 
@@ -112,8 +120,8 @@ class Candidate:
 
 
 def patterns(setting: Setting) -> Iterator[Candidate]:
-    """Pairs that are known to be hard: lonely units, flat and spiky backgrounds, all kinds of
-    replacement."""
+    """Pairs that are known to be hard: lonely units, flat, spiky and stepped backgrounds, all kinds
+    of replacement."""
     for bins in setting.sizes():
         places = sorted({0, bins // 2, bins - 1})
         backgrounds = {(0,) * bins, (1,) * bins, tuple(8 * (i % 2) for i in range(bins))}
@@ -124,6 +132,36 @@ def patterns(setting: Setting) -> Iterator[Candidate]:
                 empty = (0,) * bins
                 counts = (background, empty) if is_sensitive else (empty, background)
                 yield _tidied(Candidate(setting, *counts, old, new, kind))
+        if bins == 2:
+            yield from _gaps(setting)
+        if bins >= len(STAIRS):
+            yield from _stairs(setting, bins)
+
+
+def _gaps(setting: Setting) -> Iterator[Candidate]:
+    """Two bins so far apart that a unit which moves between them may decide whether they merge."""
+    place = None if setting.relation is Relation.ADD_REMOVE else 1
+    for gap, is_sensitive in product(GAPS, (True, False)):
+        for old, new in ((0, place), (place, 0)):
+            yield _tidied(Candidate(setting, (gap, 0), (0, 0), old, new, is_sensitive))
+
+
+def _stairs(setting: Setting, bins: int) -> Iterator[Candidate]:
+    """A unit leaves the upper of two neighbouring stairs for the lower one, or comes up from there.
+
+    The stairs become uneven while what lies around them is levelled, or the reverse: a choice of
+    buckets by how level they are is pushed both ways by the same unit.
+    """
+    stair = bins // len(STAIRS)
+    heights = np.repeat(STAIRS, stair)
+    upper = 2 * stair - 1
+    heights[upper] -= 1
+    counts, empty = tuple(heights.tolist()), (0,) * bins
+    moves = [None] if setting.relation is Relation.ADD_REMOVE else [0]
+    for other, is_sensitive in product(moves, (True, False)):
+        for old, new in ((upper, other), (other, upper)):
+            yield _tidied(Candidate(setting, counts, empty, old, new, is_sensitive))
+            yield _tidied(Candidate(setting, empty, counts, old, new, is_sensitive))
 
 
 def _moves(setting: Setting, places: list[int]) -> Iterable[tuple[int | None, int | None, bool]]:

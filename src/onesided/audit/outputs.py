@@ -18,10 +18,11 @@ from onesided.data import Measurement
 def fingerprint(output: Any) -> Hashable:
     """Equal for equal outputs: arrays by value, tables and multisets whatever their order.
 
-    Of a measurement all that is released counts: value, buckets, keys and parts.
+    Of a measurement all that is released counts: value, buckets, keys, parts, the bounds of its
+    intervals and what it says about its noise.
     """
     if isinstance(output, Measurement):
-        return tuple(fingerprint(each) for each in _released(output))
+        return (output.noise, *(fingerprint(each) for each in _released(output)))
     if isinstance(output, np.ndarray):
         # NaN is a value like any other here, but it does not equal itself.
         return (output.shape, *(None if each != each else each for each in output.flat))
@@ -41,8 +42,28 @@ def fingerprint(output: Any) -> Hashable:
 
 
 def _released(measured: Measurement) -> list[Any]:
-    arrays = [measured.value, measured.buckets, measured.keys]
-    return arrays + [measured.parts[name] for name in sorted(measured.parts)]
+    return [measured.value, measured.buckets, measured.keys, *_beside(measured)]
+
+
+def _beside(measured: Measurement) -> list[Any]:
+    """What is released beside the value: parts by name, and the bounds of intervals."""
+    parts = [measured.parts[name] for name in sorted(measured.parts)]
+    return parts + [bound for each in measured.intervals for bound in (each.lower, each.upper)]
+
+
+def _seen_from_bins(measured: Measurement) -> list[NDArray[Any]]:
+    """The released numbers; what is said of a bucket is repeated for each of its bins.
+
+    Which bucket is which changes with the partition, so a bucket's number says little; the size
+    and the total of the bucket that a given bin is in say what there is to learn.
+    """
+    if measured.buckets is None:
+        return [each for each in _released(measured) if each is not None]
+    buckets = measured.buckets.reshape(-1)
+    sizes = np.bincount(buckets)
+    beside = [each for each in _beside(measured) if each is not None]
+    spread = [each[buckets] if each.shape == sizes.shape else each for each in beside]
+    return [measured.value, buckets, sizes[buckets], *spread]
 
 
 @dataclass(frozen=True)
@@ -74,7 +95,7 @@ class Observations:
         features = np.full((len(listed), width), np.nan)
         for row, each in zip(features, numbers, strict=True):
             row[: each.size] = each
-        return cls(features, _tokens(repr(fingerprint(each)).encode() for each in listed))
+        return cls(features, _tokens(_bytes(each) for each in listed))
 
     @classmethod
     def joined(cls, parts: Sequence[Observations]) -> Observations:
@@ -94,11 +115,20 @@ def _tokens(texts: Iterable[bytes]) -> NDArray[np.uint64]:
     return np.frombuffer(b"".join(digests), dtype=np.uint64)
 
 
+def _bytes(output: Any) -> bytes:
+    """Equal for equal outputs, as `fingerprint`, and fast for measurements."""
+    if isinstance(output, Measurement):
+        arrays = [b"" if each is None else each.tobytes() for each in _released(output)]
+        return b"|".join([output.noise.encode(), *arrays])
+    if isinstance(output, Sequence) and not isinstance(output, str | bytes):
+        return b",".join(map(_bytes, output))
+    return repr(fingerprint(output)).encode()
+
+
 def _numbers(output: Any) -> NDArray[np.float64]:
     """The numbers in an output, in a fixed order; what is not a number is left to the token."""
     if isinstance(output, Measurement):
-        parts = [_numbers(each) for each in _released(output) if each is not None]
-        return np.concatenate(parts)
+        return np.concatenate([_numbers(each) for each in _seen_from_bins(output)])
     if isinstance(output, np.ndarray) and output.dtype.kind in "biuf":
         return output.reshape(-1).astype(np.float64)
     if isinstance(output, bool | int | float | np.number):

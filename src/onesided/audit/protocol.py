@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from onesided.audit.outputs import Observations
 from onesided.data import Histogram, Measurement
-from onesided.mechanisms.base import Mechanism
+from onesided.mechanisms.base import AdaptiveMechanism, Mechanism, Outline
 from onesided.randomness import Randomness
 
 
@@ -58,6 +58,21 @@ class AtEpsilon:
 
     def release(self, data: Histogram, rng: Randomness) -> Measurement:
         return self.mechanism.release(data, epsilon=self.epsilon, rng=rng)
+
+
+@dataclass(frozen=True)
+class StepByStep:
+    """A mechanism that looks first, as a session releases it: the probe is there for all to see."""
+
+    mechanism: AdaptiveMechanism
+    epsilon: Fraction
+
+    def release(self, data: Histogram, rng: Randomness) -> tuple[Measurement, Measurement]:
+        outline = Outline.of(data)
+        self.mechanism.check(outline)
+        probe = self.mechanism.probe(data, self.epsilon, rng)
+        choice = self.mechanism.choose(probe, outline, self.epsilon, rng)
+        return probe, choice.measure(data, rng)
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,18 @@ from __future__ import annotations
 import hashlib
 import multiprocessing
 import pickle
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
 from time import monotonic
 from types import TracebackType
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from onesided.audit.outputs import Observations
 from onesided.audit.protocol import Auditable, observe
@@ -19,6 +25,9 @@ from onesided.randomness import Randomness, seeded
 
 CHUNK = 500
 """Runs that are done in one piece; each piece has a stream of randomness of its own."""
+
+BUFFERED = 2048
+"""Values that are drawn at a time for mechanisms that ask for fewer."""
 
 Progress = Callable[[str, float], None]
 """Is told which phase an audit is in, and which share of that phase is done."""
@@ -34,7 +43,8 @@ class Job:
     label: str
 
     def __call__(self) -> Observations:
-        return observe(self.mechanism, self.data, self.runs, stream(self.label))
+        source = BufferedRandomness(stream(self.label))
+        return observe(self.mechanism, self.data, self.runs, source)
 
 
 def stream(label: str) -> Randomness:
@@ -42,15 +52,82 @@ def stream(label: str) -> Randomness:
     return seeded(int.from_bytes(hashlib.sha256(label.encode()).digest()[:8], "big"))
 
 
-class Deadline:
-    """A moment after which no further work is begun."""
+class BufferedRandomness(Randomness):
+    """The same draws from `source`, made in large pieces and handed out in small ones.
 
-    def __init__(self, seconds: float | None) -> None:
-        self._end = None if seconds is None else monotonic() + seconds
+    A mechanism on few bins asks for a few values at a time, which costs more than the values do.
+    """
+
+    def __init__(self, source: Randomness) -> None:
+        self._source = source
+        self._buffers: dict[tuple[int, int], _Buffer] = {}
+        self._words = _Buffer(source.words)
 
     @property
-    def passed(self) -> bool:
-        return self._end is not None and monotonic() > self._end
+    def description(self) -> str:
+        return self._source.description
+
+    @property
+    def seeded(self) -> bool:
+        return self._source.seeded
+
+    def words(self, count: int) -> NDArray[np.uint64]:
+        return self._words.take(count)
+
+    def geometric(self, rate: Fraction, size: int) -> NDArray[np.int64]:
+        key = (rate.numerator, rate.denominator)
+        if key not in self._buffers:
+            self._buffers[key] = _Buffer(partial(self._source.geometric, rate))
+        return self._buffers[key].take(size)
+
+    def generator(self) -> np.random.Generator:
+        return self._source.generator()
+
+    def spawn(self, count: int) -> list[Randomness]:
+        return self._source.spawn(count)
+
+
+class _Buffer:
+    """Values that were drawn and not yet handed out; each is handed out once."""
+
+    def __init__(self, draw: Callable[[int], NDArray[Any]]) -> None:
+        self._draw = draw
+        self._values = draw(0)
+        self._next = 0
+
+    def take(self, count: int) -> NDArray[Any]:
+        if count > BUFFERED:
+            return self._draw(count)
+        if self._next + count > self._values.size:
+            self._values, self._next = self._draw(BUFFERED), 0
+        taken = self._values[self._next : self._next + count].copy()
+        self._next += count
+        return taken
+
+
+class Deadline:
+    """A number of seconds from now on, of which several phases of work have their shares.
+
+    `missed` says whether some work was left undone for lack of time.
+    """
+
+    def __init__(self, seconds: float | None) -> None:
+        self._started = monotonic()
+        self._seconds = seconds
+        self.missed = False
+
+    @property
+    def elapsed(self) -> float:
+        return monotonic() - self._started
+
+    def passed(self, share: float) -> bool:
+        """Whether this share of the time is over."""
+        return self._seconds is not None and self.elapsed > share * self._seconds
+
+    def missed_at(self, share: float) -> bool:
+        """The same, asked by whoever leaves something undone then."""
+        self.missed |= self.passed(share)
+        return self.passed(share)
 
 
 class Workers:
@@ -78,11 +155,25 @@ class Workers:
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
 
-    def results(self, jobs: Sequence[Job]) -> Iterable[Observations]:
-        """The results of `jobs`, in their order."""
-        if self._pool is None or len(jobs) < 2:
-            return (job() for job in jobs)
-        return self._pool.map(_run, jobs)
+    def pairwise(
+        self, jobs: Iterable[tuple[Job, Job]]
+    ) -> Iterator[tuple[Observations, Observations]]:
+        """The results of pairs of jobs, in their order; no pair is begun long before its turn."""
+        if self._pool is None:
+            yield from ((first(), second()) for first, second in jobs)
+            return
+        begun: deque[tuple[Future[Observations], Future[Observations]]] = deque()
+        try:
+            for first, second in jobs:
+                begun.append((self._pool.submit(_run, first), self._pool.submit(_run, second)))
+                if len(begun) == self._count:
+                    yield _both(begun.popleft())
+            while begun:
+                yield _both(begun.popleft())
+        finally:
+            # Whoever has seen enough does not wait for the rest.
+            for future in (each for both in begun for each in both):
+                future.cancel()
 
 
 def can_travel(mechanism: Auditable) -> bool:
@@ -94,10 +185,16 @@ def can_travel(mechanism: Auditable) -> bool:
     return True
 
 
-def chunks(mechanism: Auditable, data: Any, runs: int, label: str) -> list[Job]:
-    """`runs` runs in pieces."""
-    sizes = [CHUNK] * (runs // CHUNK) + ([runs % CHUNK] if runs % CHUNK else [])
+def chunks(mechanism: Auditable, data: Any, runs: int, label: str, chunk: int = CHUNK) -> list[Job]:
+    """`runs` runs in pieces of at most `chunk`."""
+    sizes = [chunk] * (runs // chunk) + ([runs % chunk] if runs % chunk else [])
     return [Job(mechanism, data, size, f"{label}/{number}") for number, size in enumerate(sizes)]
+
+
+def _both(
+    futures: tuple[Future[Observations], Future[Observations]],
+) -> tuple[Observations, Observations]:
+    return futures[0].result(), futures[1].result()
 
 
 def _run(job: Job) -> Observations:

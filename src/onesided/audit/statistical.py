@@ -7,6 +7,8 @@
    lower bound on the loss. Nothing that was chosen before depends on these runs, so the bound holds
    with the stated confidence however long the search was.
 
+With a time limit each phase has its share of it; a phase that runs out hands on what it has.
+
 It can only reject. A mechanism that is not rejected may be sound, or too clever for this auditor.
 """
 
@@ -15,8 +17,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import ceil, log
-from time import monotonic
+from math import ceil, inf, log
+from time import process_time
 from typing import Any
 
 from onesided.audit.confidence import loss_at_least
@@ -31,19 +33,30 @@ from onesided.audit.neighbours import (
 )
 from onesided.audit.outputs import Observations
 from onesided.audit.protocol import Auditable
-from onesided.audit.runs import Deadline, Progress, Workers, can_travel, chunks, stream
+from onesided.audit.runs import CHUNK, Deadline, Job, Progress, Workers, can_travel, chunks, stream
 from onesided.errors import InputError
 from onesided.loss import Number, positive
 
 CONFIDENCE = 0.99
-CALIBRATION_RUNS = (200, 2_000)
-CALIBRATION_SHARE = 0.05
+CALIBRATION_SHARE = 0.03
+FEWEST = 2
+"""Runs from which an event can be learnt at all: one to fit scores, one to choose among them."""
+
 MOST_RUNS = 200_000
 
 LEAST_RUNS = 20
 
 SURVIVORS = 3
 """One in so many pairs goes on to the next round of the search, with twice the runs."""
+
+SEARCH_ENDS, CLIMB_ENDS, LEARN_ENDS = 0.4, 0.55, 0.75
+"""The shares of the time after which each phase has to be over; the test has the rest."""
+
+STRIDE = 11
+"""Pairs that follow each other in a search are so far apart in the list."""
+
+PIECES = 100
+"""Work is cut so that a piece of it takes no more than one of so many parts of the time."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +66,9 @@ class Effort:
     - `search`: runs for each pair in the first round of the search;
     - `random`: random pairs besides the patterns;
     - `climbs`: attempts to improve the best pair;
-    - `learn`, `test`: runs on D, and as many on D′.
+    - `learn`, `test`: runs on D, and as many on D′;
+    - `pairs`: the most pairs that are tried, spread over all there are; None for all of them;
+    - `chunk`: runs that are done in one piece.
     """
 
     search: int = 200
@@ -61,25 +76,29 @@ class Effort:
     climbs: int = 6
     learn: int = 2_000
     test: int = 4_000
+    pairs: int | None = None
+    chunk: int = CHUNK
 
     def __post_init__(self) -> None:
         if min(self.search, self.learn, self.test) < LEAST_RUNS:
             raise InputError(f"Each phase of an audit needs at least {LEAST_RUNS} runs.")
 
     @classmethod
-    def within(cls, seconds: float, cost: Cost, pairs: int, workers: int) -> Effort:
+    def within(cls, seconds: float, cost: Cost, pairs: int) -> Effort:
         """What fits into so many seconds at this cost, for so many patterned pairs.
 
         The rounds of the search take 1 + 1/3 + … ≤ 1.5 attempts a pair, and 1 + 2/3 + … ≤ 3 times
-        the runs of the first. A tenth of the time is kept back: machines have other things to do.
+        the runs of the first. A part of the time is kept back: machines have other things to do.
+        Learning and testing go on for as long as they may, so they need no estimate.
         """
-        tried = pairs + cls.random
-        for_search = 0.25 * seconds - 1.5 * tried * cost.attempt
-        search = _clamped(for_search / (6 * tried * cost.run), 1_000)
+        for_search = 0.3 * seconds
+        least = 1.5 * cost.attempt + 6 * LEAST_RUNS * cost.run
+        tried = int(min(max(for_search / least, 1), pairs + cls.random))
+        search = _clamped((for_search / tried - 1.5 * cost.attempt) / (6 * cost.run), 1_000)
         climb = cost.attempt + 2 * search * 2 ** rounds(tried) * cost.run
-        learn = _clamped(0.15 * seconds / (2 * cost.run), MOST_RUNS // 4)
-        test = _clamped(0.2 * seconds * (1 + workers) / (4 * cost.run), MOST_RUNS)
-        return cls(search, cls.random, int(min(0.15 * seconds / climb, 30)), learn, test)
+        climbs = int(min(0.12 * seconds / climb, 30))
+        chunk = int(min(max(seconds / (PIECES * cost.run), 1), CHUNK))
+        return cls(search, cls.random, climbs, MOST_RUNS // 4, MOST_RUNS, tried, chunk)
 
 
 @dataclass(frozen=True)
@@ -98,7 +117,8 @@ def _clamped(runs: float, most: int) -> int:
 class StatisticalReport:
     """What the audit can say: the loss is at least `at_least`, with the given confidence.
 
-    `hits` of `runs` outputs on D were in the event, and `neighbour_hits` of as many on D′.
+    `hits` of `runs` outputs on D were in the event, and `neighbour_hits` of as many on D′. With
+    `in_time` the search was not cut short, and `effort` and `seed` give the same report again.
     """
 
     claimed: Fraction
@@ -147,6 +167,8 @@ class StatisticalAudit:
     def __post_init__(self) -> None:
         if not 0.5 <= self.confidence < 1:
             raise InputError("The confidence must be at least 0.5 and below 1.")
+        if self.seconds is not None and not 0 < self.seconds < inf:
+            raise InputError("The time of an audit must be a number of seconds above 0.")
 
     def claim(
         self,
@@ -160,21 +182,49 @@ class StatisticalAudit:
 
         Ordered `pairs` (D, D′) of any data may be given; else histograms of `setting` are searched.
         """
+        (report,) = self.claims(mechanism, epsilon, 1, pairs=pairs, setting=setting)
+        return report
+
+    def claims(
+        self,
+        mechanism: Auditable,
+        epsilon: Number,
+        times: int,
+        *,
+        pairs: Sequence[tuple[Any, Any]] | None = None,
+        setting: Setting | None = None,
+    ) -> list[StatisticalReport]:
+        """`claim` with several tests, each on fresh runs, of one event that is learnt once."""
         claimed = positive(epsilon)
-        started = monotonic()
         workers = self.workers if can_travel(mechanism) else 1
         candidates: list[Any] = list(patterns(setting or Setting()) if pairs is None else pairs)
         if not candidates:
             raise InputError("An audit needs at least one ordered pair of neighbours.")
         with Workers(workers) as pool:
             work = _Work(mechanism, pool, Deadline(self.seconds), self.seed, self.progress)
-            effort = self.effort or self._affordable(work, candidates, workers)
+            effort = self.effort or self._affordable(work, candidates)
             if pairs is None:
                 rng = stream(f"{self.seed}/random pairs")
                 candidates += random_pairs(setting or Setting(), effort.random, rng)
-            best, tried = _search(work, candidates, effort)
-            event = work.learnt(best, effort.learn, "learn")
-            hits, other, runs = work.tested(best, event, effort.test)
+            best, tried = _search(work, _spread(candidates, effort.pairs), effort)
+            event, learnt = work.learnt(best, effort.learn, "learn", effort.chunk, LEARN_ENDS)
+            effort = replace(effort, learn=max(learnt, LEAST_RUNS))
+            return [
+                self._report(claimed, work, best, event, tried, effort, number)
+                for number in range(times)
+            ]
+
+    def _report(
+        self,
+        claimed: Fraction,
+        work: _Work,
+        pair: Any,
+        event: Event,
+        tried: int,
+        effort: Effort,
+        number: int,
+    ) -> StatisticalReport:
+        hits, other, runs = work.tested(pair, event, effort, f"test {number}")
         return StatisticalReport(
             claimed=claimed,
             at_least=loss_at_least(hits, other, runs, self.confidence),
@@ -182,20 +232,20 @@ class StatisticalAudit:
             hits=hits,
             neighbour_hits=other,
             runs=runs,
-            pair=best,
+            pair=pair,
             pairs_tried=tried,
-            effort=replace(effort, test=runs),
+            effort=replace(effort, test=max(runs, LEAST_RUNS)),
             seed=self.seed,
-            in_time=not work.deadline.passed,
-            seconds=monotonic() - started,
+            in_time=not work.deadline.missed,
+            seconds=work.deadline.elapsed,
         )
 
-    def _affordable(self, work: _Work, candidates: Sequence[Any], workers: int) -> Effort:
+    def _affordable(self, work: _Work, candidates: Sequence[Any]) -> Effort:
         if self.seconds is None:
             return Effort()
-        return Effort.within(
-            self.seconds, work.cost(candidates[-1], self.seconds), len(candidates), workers
-        )
+        cost = work.cost(candidates[-1], self.seconds)
+        left = self.seconds - work.deadline.elapsed
+        return Effort.within(max(left, 0.0), cost, len(candidates))
 
 
 def rounds(pairs: int) -> int:
@@ -204,6 +254,11 @@ def rounds(pairs: int) -> int:
     while pairs > 1:
         pairs, count = ceil(pairs / SURVIVORS), count + 1
     return count
+
+
+def _spread(candidates: list[Any], most: int | None) -> list[Any]:
+    """All of them, or `most`, in strides: a search that is cut short has seen every part."""
+    return [each for start in range(STRIDE) for each in candidates[start::STRIDE]][:most]
 
 
 @dataclass(frozen=True)
@@ -220,84 +275,126 @@ class _Work:
         if self.progress is not None:
             self.progress(phase, share)
 
-    def learnt(self, given: Any, runs: int, label: str) -> Event:
-        """An event for a pair, from fresh runs."""
-        jobs = [
-            self._jobs(data, runs, f"{label}/{side}") for side, data in enumerate(as_pair(given))
-        ]
-        results = list(self.pool.results([*jobs[0], *jobs[1]]))
-        half = len(jobs[0])
-        return learn(Observations.joined(results[:half]), Observations.joined(results[half:]))
+    def promise(self, given: Any, runs: int, label: str, chunk: int, ends: float) -> float:
+        """What an event for a pair promises that is learnt from so many runs."""
+        event, done = self.learnt(given, runs, label, chunk, ends)
+        self.deadline.missed |= done < runs
+        return event.promise
+
+    def learnt(
+        self, given: Any, runs: int, label: str, chunk: int, ends: float
+    ) -> tuple[Event, int]:
+        """An event for a pair, from fresh runs; from fewer where its share of the time is over.
+
+        Also, how many runs it was on either side.
+        """
+        data, neighbour = as_pair(given)
+        here, there = (
+            self._jobs(each, runs, f"{label}/{side}", chunk)
+            for side, each in enumerate((data, neighbour))
+        )
+        results: list[Observations] = []
+        for both in self.pool.pairwise(zip(here, there, strict=True)):
+            results += both
+            if self.deadline.passed(ends) and sum(map(len, results)) >= 2 * FEWEST:
+                break
+        first, second = (Observations.joined(results[side::2]) for side in (0, 1))
+        return learn(first, second), len(first)
 
     def cost(self, given: Any, seconds: float) -> Cost:
-        """Found by few runs, then by more of them as long as that takes little of the time."""
-        self.learnt(given, LEAST_RUNS, "warming up")  # builds tables that later runs share
-        few = self._duration(given, LEAST_RUNS)
-        cost = Cost(0.0, few / (2 * LEAST_RUNS))
-        for runs in CALIBRATION_RUNS:
-            if 2 * runs * cost.run > CALIBRATION_SHARE * seconds:
-                break
-            each = max(self._duration(given, runs) - few, 0.0) / (2 * (runs - LEAST_RUNS))
-            cost = Cost(max(few - 2 * LEAST_RUNS * each, 0.0), max(each, 1e-7))
-        return cost
+        """Found by very few runs, then by more of them as long as that takes little of the time."""
+        first = self._duration(given, FEWEST)  # builds tables that later runs share
+        slow = first > 2 * CALIBRATION_SHARE * seconds
+        few = last = first if slow else self._duration(given, FEWEST)
+        runs = FEWEST
+        while runs < CHUNK and last < CALIBRATION_SHARE * seconds:
+            runs = min(4 * runs, CHUNK)
+            last = self._duration(given, runs)
+        if runs == FEWEST:
+            return Cost(0.0, few / (2 * FEWEST))
+        each = max(last - few, 0.0) / (2 * (runs - FEWEST))
+        return Cost(max(few - 2 * FEWEST * each, 0.0), max(each, 1e-7))
 
     def _duration(self, given: Any, runs: int) -> float:
-        before = monotonic()
-        self.learnt(given, runs, "calibration")
-        return monotonic() - before
+        """Processor seconds of an attempt in this process."""
+        before = process_time()
+        here, there = (self._jobs(each, runs, "calibration", CHUNK)[0]() for each in as_pair(given))
+        learn(here, there)
+        return process_time() - before
 
-    def tested(self, given: Any, event: Event, runs: int) -> tuple[int, int, int]:
+    def tested(self, given: Any, event: Event, effort: Effort, label: str) -> tuple[int, int, int]:
         """Hits on D, hits on D′ and runs on each, from fresh runs, until the deadline."""
-        data, neighbour = as_pair(given)
-        both = zip(
-            self._jobs(data, runs, "test/0"), self._jobs(neighbour, runs, "test/1"), strict=True
+        here, there = (
+            self._jobs(each, effort.test, f"{label}/{side}", effort.chunk)
+            for side, each in enumerate(as_pair(given))
         )
         hits = other = done = 0
-        for first, second in both:
-            here, there = self.pool.results([first, second])
-            hits, other, done = hits + event.hits(here), other + event.hits(there), done + len(here)
-            self.report("test", done / runs)
-            if self.deadline.passed:
+        for first, second in self.pool.pairwise(zip(here, there, strict=True)):
+            hits, other, done = (
+                hits + event.hits(first),
+                other + event.hits(second),
+                done + len(first),
+            )
+            self.report("test", done / effort.test)
+            if self.deadline.passed(1):
                 break
         return hits, other, done
 
-    def _jobs(self, data: Any, runs: int, label: str) -> Any:
-        return chunks(self.mechanism, data, runs, f"{self.seed}/{label}")
+    def _jobs(self, data: Any, runs: int, label: str, chunk: int) -> list[Job]:
+        return chunks(self.mechanism, data, runs, f"{self.seed}/{label}", chunk)
 
 
 def _search(work: _Work, candidates: list[Any], effort: Effort) -> tuple[Any, int]:
     """The most promising pair, and how many were tried."""
     if len(candidates) == 1 and not isinstance(candidates[0], Candidate):
         return candidates[0], 1
-    runs, tried = effort.search, len(candidates)
+    runs, tried = effort.search, 0
     while True:
-        promises = []
+        promises: list[float] = []
         for number, candidate in enumerate(candidates):
-            if number and work.deadline.passed:
+            if number and work.deadline.missed_at(SEARCH_ENDS):
                 break
-            promises.append(work.learnt(candidate, runs, f"search/{runs}/{number}").promise)
+            label = f"search/{runs}/{number}"
+            promises.append(work.promise(candidate, runs, label, effort.chunk, SEARCH_ENDS))
             work.report("search", (number + 1) / len(candidates))
+        tried, was_cut = max(tried, len(promises)), len(promises) < len(candidates)
         ranked = sorted(range(len(promises)), key=lambda number: -promises[number])
         candidates = [candidates[number] for number in ranked[: ceil(len(ranked) / SURVIVORS)]]
-        if len(candidates) == 1 or work.deadline.passed:
+        if len(candidates) == 1 or was_cut:
             break
         runs *= 2
     best = candidates[0]
-    if isinstance(best, Candidate):
-        best = _climbed(work, best, max(promises), runs, effort.climbs)
-        tried += effort.climbs
+    if isinstance(best, Candidate) and effort.climbs:
+        climbed, climbs = _climbed(work, best, max(promises), runs, effort)
+        tried += climbs
+        best = _better(work, best, climbed, runs, effort)
     return best, tried
 
 
-def _climbed(work: _Work, best: Candidate, promise: float, runs: int, climbs: int) -> Candidate:
-    """Hill climbing: keep a random change where it promises more."""
+def _climbed(
+    work: _Work, best: Candidate, promise: float, runs: int, effort: Effort
+) -> tuple[Candidate, int]:
+    """Hill climbing: keep a random change where it promises more. Also, how many were tried."""
     rng = stream(f"{work.seed}/climbing")
-    for number in range(climbs):
-        if work.deadline.passed:
-            break
+    for number in range(effort.climbs):
+        if work.deadline.missed_at(CLIMB_ENDS):
+            return best, number
         changed = varied(best, rng)
-        found = work.learnt(changed, runs, f"climb/{number}").promise
+        found = work.promise(changed, runs, f"climb/{number}", effort.chunk, CLIMB_ENDS)
         if found > promise:
             best, promise = changed, found
-        work.report("climb", (number + 1) / climbs)
-    return best
+        work.report("climb", (number + 1) / effort.climbs)
+    return best, effort.climbs
+
+
+def _better(
+    work: _Work, before: Candidate, after: Candidate, runs: int, effort: Effort
+) -> Candidate:
+    """The better of two pairs by fresh runs: of many attempts the best may just be a lucky one."""
+    if before == after or work.deadline.missed_at(CLIMB_ENDS):
+        return before
+    promises = [
+        work.promise(each, 2 * runs, f"compare/{number}", effort.chunk, CLIMB_ENDS)
+        for number, each in enumerate((before, after))
+    ]
+    return after if promises[1] > promises[0] else before

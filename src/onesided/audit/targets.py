@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from onesided.audit.batches import InBatches, can_be_batched
 from onesided.audit.draws import NotEnumerableError
 from onesided.audit.exact import ExactAudit, ExactReport, loss_claims
 from onesided.audit.neighbours import Relation, Setting, Shape
-from onesided.audit.protocol import AtEpsilon, Auditable, BinByBin
+from onesided.audit.protocol import AtEpsilon, Auditable, BinByBin, StepByStep
 from onesided.audit.published import (
     ContentCoins,
     FloatingPointLaplace,
@@ -23,7 +25,7 @@ from onesided.audit.published import (
 from onesided.audit.statistical import StatisticalAudit, StatisticalReport
 from onesided.audit.world import SmallWorld, Step, histogram_world, policy_by_bin_world
 from onesided.loss import Loss, Number, positive, show
-from onesided.mechanisms.base import Kind, Mechanism
+from onesided.mechanisms.base import AdaptiveMechanism, Kind, Mechanism
 from onesided.mechanisms.registry import mechanism, mechanism_names
 
 #: Mechanisms that treat each bin for itself and alike, so that many runs are one long histogram.
@@ -62,14 +64,21 @@ class Target:
     model: Auditable | None = None
 
     def exactly(self, audit: ExactAudit | None = None) -> list[ExactReport]:
-        """The exact audit in every small world; NotEnumerableError where it is not possible."""
-        if not self.worlds:
-            raise NotEnumerableError(f"{self.name} has no law that can be listed.")
+        """The exact audit in every small world in which it is possible.
+
+        NotEnumerableError where there is none.
+        """
         chosen = audit or ExactAudit(tolerance=self.tolerance)
-        return [
-            chosen.claims(self.model or self.mechanism, world, loss_claims(loss, self.epsilon))
-            for world, loss in self.worlds
-        ]
+        reports = []
+        for world, loss in self.worlds:
+            claims = loss_claims(loss, self.epsilon)
+            with suppress(NotEnumerableError):
+                reports.append(chosen.claims(self.model or self.mechanism, world, claims))
+        if not reports:
+            raise NotEnumerableError(
+                f"The outcomes of {self.name} cannot be listed; audit it by runs."
+            )
+        return reports
 
     def by_runs(
         self, audit: StatisticalAudit, pairs: Sequence[tuple[Any, Any]] | None = None
@@ -86,23 +95,27 @@ def target(name: str, epsilon: Number, **parameters: Any) -> Target:
         return PUBLISHED[name](name, exact)
     chosen = mechanism(name, **parameters)
     idealised = chosen.kind is Kind.IDEALISED
-    run = (
-        BinByBin(chosen, exact, rounded=idealised)
-        if name in BIN_BY_BIN
-        else AtEpsilon(chosen, exact)
-    )
     shape = Shape.SQUARE if name in TWO_DIMENSIONAL else Shape.LINE
     bins = (2, 2) if name in TWO_DIMENSIONAL else (2,)
     make: Callable[..., SmallWorld] = policy_by_bin_world if name in BY_POLICY else histogram_world
     return Target(
         name,
-        run,
+        running(chosen, exact),
         exact,
         f"(P, {show(exact)})-OSDP of {name}",
         Setting(shape=shape, by_bin=name in BY_POLICY, most_bins=8),
         _worlds(chosen, exact, lambda public: make(bins, total_public=public)),
         tolerance=IDEALISED_TOLERANCE if idealised else Fraction(0),
     )
+
+
+def running(chosen: Mechanism, epsilon: Fraction) -> Auditable:
+    """A mechanism run at ε, by the fastest way that shows all of its output."""
+    if chosen.name in BIN_BY_BIN:
+        return BinByBin(chosen, epsilon, rounded=chosen.kind is Kind.IDEALISED)
+    if isinstance(chosen, AdaptiveMechanism):
+        return StepByStep(chosen, epsilon)
+    return InBatches(chosen, epsilon) if can_be_batched(chosen) else AtEpsilon(chosen, epsilon)
 
 
 def _worlds(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from math import isfinite
+from math import inf, isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +22,12 @@ from onesided.cli.output import (
 from onesided.errors import CheckFailed, RequestError
 
 if TYPE_CHECKING:
-    from onesided.audit import AttackReport, ExactReport, StatisticalReport, Target
+    from onesided.audit import AttackReport, ExactAudit, ExactReport, StatisticalReport, Target
     from onesided.data import Histogram
+
+EXACT_SHARE = 0.4
+LEAST_SHARE = 0.2
+"""The exact audit may take the one share of the time, and runs have at least the other."""
 
 chart_option = click.option(
     "--chart", type=click.Path(path_type=Path), help="Draw the result into an SVG file."
@@ -45,7 +49,7 @@ chart_option = click.option(
     type=click.Path(path_type=Path),
     help='JSON: [[D, D′], …], each {"all": […], "nonsensitive": […]}; else pairs are searched.',
 )
-@click.option("--time", default=60.0, show_default=True, help="Seconds for the runs.")
+@click.option("--time", default=60.0, show_default=True, help="Seconds for the whole audit.")
 @click.option("--confidence", default=0.99, show_default=True, help="Of the bound from runs.")
 @click.option("--seed", default=0, show_default=True)
 @click.option("--workers", default=2, show_default=True, help="Processes for the runs.")
@@ -69,28 +73,39 @@ def audit(
 
     Not being refuted by runs is no proof: they can only reject.
     """
-    from onesided.audit import StatisticalAudit, target
+    from onesided.audit import Deadline, StatisticalAudit, target
 
+    if not 0 < time < inf:
+        raise RequestError("--time must be a number of seconds above 0.")
+    whole = Deadline(time)
     claim = target(name, epsilon)
-    exact = [] if method == "runs" else _exactly(claim, required=method == "exact")
+    listed = None if pairs is None else _read_pairs(pairs)
+    exact, unfinished = [], False
+    if method == "exact":
+        exact = claim.exactly(_exact_audit(claim, time))
+    elif method == "both":
+        exact, unfinished = _exactly(claim, EXACT_SHARE * time)
     runs = None
     if method != "exact":
         with progress(f"Auditing {name}") as advance:
             runs = claim.by_runs(
                 StatisticalAudit(
                     confidence=confidence,
-                    seconds=time,
+                    seconds=max(time - whole.elapsed, LEAST_SHARE * time),
                     workers=workers,
                     seed=seed,
                     progress=lambda phase, share: advance(int(1000 * share), 1000),
                 ),
-                pairs=None if pairs is None else _read_pairs(pairs),
+                pairs=listed,
             )
     rejected = any(each.rejected for each in exact) or (runs is not None and runs.rejected)
     if as_json:
-        show_json(_audit_facts(claim, exact, runs, rejected))
+        facts = _audit_facts(claim, exact, runs, rejected)
+        show_json({**facts, "exact_ran_out_of_time": unfinished})
     else:
         _show_audit(claim, exact, runs)
+        if unfinished:
+            show_facts({"exact": "ran out of time, so it says nothing; allow more with --time"})
     if chart is not None:
         _write_chart(_audit_bars(claim, exact, runs), f"Audit of {name}", chart, overwrite)
     if rejected:
@@ -157,16 +172,23 @@ def attack(
         raise CheckFailed(f"{against} lets an attacker shift the odds by more than ε = {exact}.")
 
 
-def _exactly(claim: Target, *, required: bool) -> list[ExactReport]:
-    from onesided.audit import NotEnumerableError
+def _exact_audit(claim: Target, seconds: float) -> ExactAudit:
+    from onesided.audit import Deadline, ExactAudit
+
+    return ExactAudit(tolerance=claim.tolerance, deadline=Deadline(seconds))
+
+
+def _exactly(claim: Target, seconds: float) -> tuple[list[ExactReport], bool]:
+    """What the exact audit says where it is possible, and whether it ran out of time."""
+    from onesided.audit import NotEnumerableError, OutOfTimeError
 
     try:
         with working("Listing all outcomes"):
-            return claim.exactly()
+            return claim.exactly(_exact_audit(claim, seconds)), False
     except NotEnumerableError:
-        if required:
-            raise
-        return []
+        return [], False
+    except OutOfTimeError:
+        return [], True
 
 
 def _read_pairs(path: Path) -> list[tuple[Histogram, Histogram]]:
@@ -218,6 +240,8 @@ def _audit_facts(
             "pairs_tried": runs.pairs_tried,
             "seed": runs.seed,
             "effort": vars(runs.effort),
+            "in_time": runs.in_time,
+            "seconds": round(runs.seconds, 3),
             "rejected": runs.rejected,
         }
     return facts
@@ -250,7 +274,8 @@ def _show_audit(
                 f"(confidence {runs.confidence:g}): {runs.hits} of {runs.runs} outputs against "
                 f"{runs.neighbour_hits}",
                 "pair": runs.pair,
-                "searched": f"{runs.pairs_tried} pairs, seed {runs.seed}",
+                "searched": f"{runs.pairs_tried} pairs, seed {runs.seed}"
+                + ("" if runs.in_time else "; time ran out before the search was done"),
                 "verdict": "rejected"
                 if runs.rejected
                 else "not rejected, which proves nothing: runs can only reject",

@@ -1,0 +1,83 @@
+"""Many runs at once have the law of single runs, and buffered noise is the noise of its source."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from onesided.audit.batches import InBatches, can_be_batched
+from onesided.audit.runs import BUFFERED, BufferedRandomness, Deadline
+from onesided.data import Histogram
+from onesided.mechanisms.dawa import Dawa
+from onesided.mechanisms.laplace import Laplace
+from onesided.mechanisms.privtree import PrivTree
+from onesided.mechanisms.recipe import NaiveRecipe, Recipe
+from onesided.mechanisms.workload import Workload
+from onesided.randomness import seeded
+
+EPSILON = Fraction(4)
+DATA = Histogram([0, 3, 1, 1, 2, 0, 0, 4], [0, 2, 1, 0, 2, 0, 0, 1])
+RUNS, SINGLE_RUNS = 4_000, 600
+LEAST_P_VALUE = 1e-4
+
+
+def seen(sizes, total_of_last_bin, looks_empty) -> tuple[int, ...]:
+    """What is compared: the partition, whether the last total is high, two bins that look empty."""
+    return (*sizes.tolist(), int(total_of_last_bin > 4), *looks_empty[1:3].tolist())
+
+
+def single(mechanism, rng) -> tuple[int, ...]:
+    measured = mechanism.release(DATA, epsilon=EPSILON, rng=rng)
+    sizes = np.bincount(measured.buckets)[measured.buckets]
+    total = measured.parts["bucket_totals"][measured.buckets[-1]]
+    return seen(sizes, total, measured.parts.get("looks_empty", np.zeros(8, dtype=np.bool_)))
+
+
+def batched(mechanism, rng) -> list[tuple[int, ...]]:
+    rows = InBatches(mechanism, EPSILON).release_many(DATA, RUNS, rng)
+    empty = rows[:, :-16] if rows.shape[1] > 16 else np.zeros((RUNS, 8), dtype=np.int64)
+    return [seen(row[-16:-8], row[-1], no) for row, no in zip(rows, empty, strict=True)]
+
+
+@pytest.mark.parametrize(
+    "mechanism", [Dawa(), PrivTree(), Recipe(), NaiveRecipe()], ids=lambda each: each.name
+)
+def test_a_batch_has_the_law_of_single_runs(mechanism):
+    assert can_be_batched(mechanism)
+    rng = seeded(3)
+    many = Counter(batched(mechanism, rng))
+    few = Counter(single(mechanism, rng) for _ in range(SINGLE_RUNS))
+    common = [outcome for outcome, count in many.most_common() if count * SINGLE_RUNS > 8 * RUNS]
+    table = [[counts[outcome] for outcome in common] for counts in (many, few)]
+    for row, counts in zip(table, (many, few), strict=True):
+        row.append(counts.total() - sum(row))
+    assert len(common) > 4
+    assert stats.chi2_contingency(table).pvalue > LEAST_P_VALUE
+
+
+def test_only_what_batches_know_is_batched():
+    assert not can_be_batched(Laplace())
+    assert not can_be_batched(Dawa(workload=Workload.RANGES))
+
+
+def test_a_buffer_hands_out_what_its_source_draws_each_value_once():
+    rate = Fraction(1, 3)
+    buffered = BufferedRandomness(seeded(5))
+    handed_out = np.concatenate([buffered.geometric(rate, size) for size in (3, 1, 2000, 44)])
+    assert np.array_equal(handed_out, seeded(5).geometric(rate, BUFFERED)[:2048])
+    assert buffered.geometric(rate, 3 * BUFFERED).size == 3 * BUFFERED
+    words = [buffered.words(100) for _ in range(30)]
+    assert np.unique(np.concatenate(words)).size == 3000
+
+
+def test_a_deadline_remembers_that_something_was_left_undone():
+    assert not Deadline(None).passed(1)
+    deadline = Deadline(1e-9)
+    assert deadline.passed(0.5)
+    assert not deadline.missed
+    assert deadline.missed_at(1)
+    assert deadline.missed
