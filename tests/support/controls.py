@@ -100,11 +100,11 @@ CONTROLS = {
             "privtree", Fraction(21, 5), 8, 400, 90_000, 120_000, 500, (_ONES, _NONE, 7, 0, True)
         ),
         Control("residual", Fraction(3), 2, 400, 4_000, 1_500, 100, ((1,), (1,), 0, 0, False)),
-        Control("ahp", Fraction(39, 10), 2, 100, 8_000, 5_000, 100, ((5, 0), (0, 0), 0, 1, True)),
+        Control("ahp", Fraction(39, 10), 2, 100, 10_000, 10_000, 100, ((5, 0), (0, 0), 0, 1, True)),
         Control(
             "agrid", Fraction(4), 4, 60, 5_000, 3_500, 100, ((0,) * 4, (0, 8, 1, 8), 2, 1, False)
         ),
         Control("privbayes", Fraction(4), 2, 60, 4_000, 2_000, 100, ((0, 0), (0, 8), 0, 1, False)),
-        Control("auto", Fraction(4), 2, 40, 2_000, 2_000, 50, ((0, 0), (1, 1), 1, 1, False)),
+        Control("auto", Fraction(4), 2, 40, 6_000, 3_000, 50, ((0, 0), (1, 1), 1, 1, False)),
     )
 }

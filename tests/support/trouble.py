@@ -23,7 +23,7 @@ def full_disk(process: int, size: int) -> Iterator[None]:
     try:
         yield
     finally:
-        with suppress(ProcessLookupError):
+        with suppress(ProcessLookupError, FileNotFoundError):
             _file_limit(process, before)
 
 

@@ -50,11 +50,12 @@ def test_unseen_bins_are_left_empty_or_measured() -> None:
 
 
 def test_what_would_drown_in_noise_is_not_believed() -> None:
-    noisy = np.array([400, 400, -3])
-    found = shrunk_to_foreseen(noisy, np.array([1000.0, 0.5, 1000.0]), rate=0.01)
-    assert found[0] == pytest.approx(300 * 1e6 / (1e6 + 2e4))
-    assert found[1] < 1
-    assert found[2] == 0
+    noisy = np.array([400, 400, 400, -3])
+    found = shrunk_to_foreseen(noisy, np.array([1000.0, 100.0, 0.5, 1000.0]), rate=0.01)
+    assert found[0] == pytest.approx((400 - 20) * 1e6 / (1e6 + 2e4))
+    assert found[1] == pytest.approx((400 - 100) * 1e4 / (1e4 + 2e4))
+    assert found[2] < 1
+    assert found[3] == 0
 
 
 def test_dimensions_are_put_back_in_place() -> None:
