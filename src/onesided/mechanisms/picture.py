@@ -39,8 +39,8 @@ LEAST_SHAPE, MOST_SHAPE = 1e-2, 1e3
 STEPS = 8
 """Halvings of that range, on the scale of ratios, when a shape is looked for."""
 
-LEAST_DRAWN = 1024
-"""Few bins are drawn again and again for one number, until there are so many."""
+LEAST_DRAWN, MOST_REPEATED = 1024, 16
+"""Few bins are drawn again and again for one number, until there are so many or so often."""
 
 NEARLY_NOTHING = 1e-6
 """A level that is not 0, so that a piece whose levels all vanish can be brought to its mean."""
@@ -144,7 +144,7 @@ class _Easel:
 
     def draw(self, grain: Grain) -> list[Counts]:
         """Counts of a `grain`; several times where bins are few."""
-        repeats = -(-LEAST_DRAWN // self.means.size)
+        repeats = min(-(-LEAST_DRAWN // self.means.size), MOST_REPEATED)
         levels = (made_up_levels(self.found, grain, self.generator) for _ in range(repeats))
         return [self.generator.poisson(each * self.means) for each in levels]
 
