@@ -57,10 +57,10 @@ class Candidate(ABC):
 
 @dataclass(frozen=True)
 class Continued(Candidate):
-    """`residual` at (a, ε − a): the probe is topped up to ε − a, then completed at a.
+    """`residual` at (a, ε − a), probe and questions included: y is topped up, then completed.
 
     max(x_ns − G₁, x_ns − G₂) = x_ns − min(G₁, G₂), and the smaller of two geometric variables of
-    rates p and q is geometric of rate p + q: nothing of the probe is lost.
+    rates p and q is geometric of rate p + q: nothing of y is lost.
     """
 
     mechanism: Residual

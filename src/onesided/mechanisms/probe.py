@@ -87,11 +87,11 @@ def take_probe(data: Histogram, epsilon: Fraction, rng: Randomness) -> Measureme
 
 def probed_pieces(probe: Measurement, outline: Outline, epsilon: Fraction) -> Pieces:
     """The pieces of y; single bins where keys are open."""
-    rate = float(PROBE_SHARE * epsilon / outline.k)
     if outline.shape is None:
         alone = np.arange(probe.value.size)
+        rate = float(PROBE_SHARE * epsilon / outline.k)
         return Pieces.of(alone, probe.value.astype(np.float64), probe.value, rate)
-    return pieces(probe.value.reshape(-1)[halving_tree(outline.shape).order], rate)
+    return _cut(probe.value, epsilon, outline.k)
 
 
 def released_total(
@@ -121,6 +121,13 @@ def released_answers(
     return Roughness(visible, tuple(deviations), threshold, scale), answers[len(ROUGHNESS) :]
 
 
+def _cut(probe: Counts, epsilon: Fraction, k: int) -> Pieces:
+    """The pieces of y over declared bins: the same ones for the questions and for the pictures."""
+    return pieces(
+        probe.reshape(-1)[halving_tree(probe.shape).order], float(PROBE_SHARE * epsilon / k)
+    )
+
+
 def _question_rate(epsilon: Fraction, k: int) -> Fraction:
     return QUESTION_SHARE * epsilon / k
 
@@ -139,10 +146,11 @@ def _exact_answers(
         answers.append(int(data.sensitive.sum()))
     if WHERE in questions:
         order = halving_tree(data.shape).order
-        found = pieces(probe.reshape(-1)[order], float(PROBE_SHARE * epsilon / data.k))
+        found = _cut(probe, epsilon, data.k)
         rough = Roughness.of(data.all.reshape(-1)[order], found, _threshold(epsilon, data.k))
         answers += [int(each) for each in rough.values]
-        totals = np.zeros(int(localities(data.bins)[-1]) + 1, dtype=np.int64)
-        np.add.at(totals, localities(data.bins), data.sensitive.reshape(-1)[order])
+        places = localities(data.bins)
+        totals = np.zeros(int(places[-1]) + 1, dtype=np.int64)
+        np.add.at(totals, places, data.sensitive.reshape(-1)[order])
         answers += totals.tolist()
     return np.array(answers, dtype=np.int64)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import ClassVar
 
 from onesided.engine.flavours.base import DIGEST_DIGITS, Flavour
 from onesided.language import Dialect, Type
@@ -11,9 +12,10 @@ _RANK_BITS = 35
 
 
 class DuckDBFlavour(Flavour):
-    """DuckDB."""
+    """DuckDB; `cuts_in_memory` is the fast way to cut, whose chosen groups do not spill."""
 
     dialect = Dialect.DUCKDB
+    cuts_in_memory: ClassVar[bool] = True
 
     def sha256(self, text: str) -> str:
         return f"sha256({text})"
@@ -61,7 +63,7 @@ class DuckDBFlavour(Flavour):
         Distance and rank of a group are packed into one integer, 28 and 35 bits: the least of them
         are then the chosen groups, and no two groups can be confused.
         """
-        if not counting:
+        if not (counting and self.cuts_in_memory):
             return super().cut(keys, unit_digest, groups, most, counting=counting)
         names = [group for group, _ in groups]
         listed, key_list = ", ".join(names), ", ".join(keys)
@@ -87,13 +89,4 @@ class DuckDBFlavour(Flavour):
 class ThriftyDuckDBFlavour(DuckDBFlavour):
     """DuckDB with the general way to cut, which takes twice as long and spills to disk."""
 
-    def cut(
-        self,
-        keys: list[str],
-        unit_digest: str,
-        groups: list[tuple[str, Type]],
-        most: int,
-        *,
-        counting: bool,
-    ) -> str:
-        return super().cut(keys, unit_digest, groups, most, counting=False)
+    cuts_in_memory = False
