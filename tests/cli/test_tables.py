@@ -173,6 +173,6 @@ def test_an_interrupted_sample_of_a_table(postgres_url: str, tmp_path: Path) -> 
     with psycopg.connect(postgres_url) as connection:
         left = connection.execute(
             "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() "
-            "AND pid <> pg_backend_pid()"
+            "AND pid <> pg_backend_pid() AND state = 'active' AND backend_type = 'client backend'"
         ).fetchone()
     assert left == (0,)
