@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from onesided.mechanisms.picture import (
     Grain,
+    Located,
     Span,
     Texture,
     grain_of_bins,
@@ -167,7 +168,7 @@ def test_spans_agree_where_they_can() -> None:
 def test_a_probe_that_shows_nothing_leaves_units_anywhere() -> None:
     dice = seeded(5).generator()
     found = pieces(np.full(256, -50), 10.0)
-    hidden = sensitive_means(found, 2560.0, None, 1.0)
+    hidden = sensitive_means(found, 2560.0, None)
     drawn = picture(found, hidden, np.ones(256), dice)
     assert drawn.all.sum() == pytest.approx(2560, rel=0.1)
 
@@ -176,9 +177,9 @@ def test_sensitive_units_lie_where_they_were_counted_beyond_doubt() -> None:
     found = one_piece(1024)
     local = np.zeros(16)
     local[3] = 5000.0
-    hidden = sensitive_means(found, 5000.0, local, 5.0)
+    hidden = sensitive_means(found, 5000.0, Located(local, 5.0))
     assert hidden[3 * 64 : 4 * 64].sum() == pytest.approx(5000, rel=0.05)
-    vague = sensitive_means(found, 5000.0, local, 1e6)
+    vague = sensitive_means(found, 5000.0, Located(local, 1e6))
     assert vague == pytest.approx(np.full(1024, 5000 / 1024))
 
 
@@ -193,3 +194,16 @@ def test_counts_that_deviate_less_than_chance_must_be_smaller() -> None:
     assert thinned_to(found, expected, empty, dice)[1][1] < 0.2
     assert thinned_to(found, expected, rough, dice)[1][1] == 20.0
     assert thinned_to(one_piece(1024, 0.0), expected, empty, dice)[1][1] == 20.0
+
+
+def test_holes_among_full_bins_are_no_smaller_than_the_deviations_allow() -> None:
+    dice = seeded(6).generator()
+    found = pieces(np.full(1024, 20), 0.01)
+    means = np.full(1024, 2000.0)
+    counts = dice.poisson(means)
+    counts[:256] = 0
+    released = Roughness.of(counts, found, 400)
+    bins = grain_of_bins(found, means, released, dice)
+    grain = measured_grain(found, means, released, bins, Texture.SCATTERED, dice)
+    assert grain.holes > 0.1
+    assert grain.hole_place == 2

@@ -26,8 +26,8 @@ from onesided.mechanisms.picture import (
     thinned_to,
 )
 from onesided.mechanisms.probe import (
-    PROBE_SHARE,
     probe_loss,
+    probe_rate,
     probed_pieces,
     released_answers,
     released_total,
@@ -42,7 +42,7 @@ LEAST_TRIED, MOST_REPEATS = 2048, 4
 NEGLIGIBLE_BINS = 1
 """Errors are compared beyond the error of so many bins wrong by one: less is chance."""
 
-BOLDNESS = 1.5
+BOLDNESS = 2.0
 """By how much a mechanism that may give empty bins any mass must promise less error to be chosen:
 what a picture overlooks can cost it far more than the others."""
 
@@ -68,7 +68,9 @@ class Auto(AdaptiveMechanism):
 
     def expected_error(self, facts: PublicFacts, epsilon: Fraction) -> float | None:
         """The least that any candidate expects: after the probe, the choice is made for that."""
-        expected = (each.expected_error(facts, epsilon) for each in candidates(outline_of(facts)))
+        expected = (
+            each.expected_error(facts, epsilon) for each in candidates(outline_of(facts), epsilon)
+        )
         return min((error for error in expected if error is not None), default=None)
 
     def probe_loss(self, epsilon: Fraction, outline: Outline) -> Loss:
@@ -81,7 +83,8 @@ class Auto(AdaptiveMechanism):
         self, probe: Measurement, outline: Outline, epsilon: Fraction, rng: Randomness
     ) -> Choice:
         """The candidate whose worst ratio to the best one, over all pictures, is smallest."""
-        options = candidates(outline)
+        options = candidates(outline, epsilon)
+        losses = [each.loss(epsilon, outline) for each in options]
         worst = np.zeros(len(options))
         # What is drawn for made-up data protects nobody, so it may be fast instead of exact.
         dice = seeded(int(rng.below(1 << 62, 1)[0]))
@@ -90,7 +93,8 @@ class Auto(AdaptiveMechanism):
             for made_up in alike:
                 trial = _trial(made_up, outline)
                 before = _look(trial, outline, epsilon, dice)
-                values = (each.measure(trial, before, epsilon, dice).value for each in options)
+                tried = zip(options, losses, strict=True)
+                values = (each.measure(trial, before, left, dice).value for each, left in tried)
                 found = [_mean_relative_error(trial.all, value) for value in values]
                 errors += np.array(found) / len(alike)
             worst = np.maximum(worst, errors / errors.min())
@@ -117,13 +121,13 @@ class _Chosen(Choice):
         return self.candidate.loss(self.epsilon, self.outline)
 
     def measure(self, data: Histogram, rng: Randomness) -> Measurement:
-        floor = np.zeros(data.shape, dtype=np.int64)
-        if self.probe.keys is None:
-            floor = np.maximum(self.probe.value, 0)
-        else:
-            floor[self.probe.keys] = self.probe.value
-        before = Before(floor, released_total(self.probe, self.outline, self.epsilon))
-        return self.candidate.measure(data, before, self.epsilon, rng)
+        counts = self.probe.value
+        if self.probe.keys is not None:
+            counts = np.zeros(data.shape, dtype=np.int64)
+            counts[self.probe.keys] = self.probe.value
+        total = released_total(self.probe, self.outline, self.epsilon)
+        before = Before(counts, probe_rate(self.epsilon, self.outline), total)
+        return self.candidate.measure(data, before, self.loss, rng)
 
 
 def _pictures(
@@ -141,8 +145,7 @@ def _pictures(
     known = float(released.value if released else (outline.n or 0) - found.units)
     sensitive = max(known, 0.0)
     rough, local = released_answers(probe, outline, epsilon)
-    scale = rough.scale if rough else 0.0
-    hidden = sensitive_means(found, sensitive, local, scale)
+    hidden = sensitive_means(found, sensitive, local)
     if rough:
         found, hidden = thinned_to(found, hidden, rough, generator)
     means = found.means + hidden
@@ -172,11 +175,12 @@ def _trial(made_up: Picture, outline: Outline) -> Histogram:
 
 def _look(trial: Histogram, outline: Outline, epsilon: Fraction, dice: Randomness) -> Before:
     """What the probe would have released on a trial histogram."""
-    rate = PROBE_SHARE * epsilon / trial.k
-    floor = np.maximum(subtract_noise(trial.nonsensitive, rate, dice), 0)
-    if outline.n is not None:
-        return Before(floor, None)
-    return Before(floor, sensitive_total(int(trial.sensitive.sum()), epsilon, trial.k))
+    rate = probe_rate(epsilon, outline)
+    counts = subtract_noise(trial.nonsensitive, rate, dice)
+    total = None
+    if outline.n is None:
+        total = sensitive_total(int(trial.sensitive.sum()), epsilon, outline)
+    return Before(counts, rate, total)
 
 
 def _mean_relative_error(truth: Counts, value: Counts) -> float:

@@ -1,4 +1,4 @@
-"""`dawa` and `laplace` without the counts that could be mistaken, as parts of other mechanisms.
+"""`dawa` without the buckets that could be mistaken, as a part of other mechanisms.
 
 A relative error is at most 1 where a count is released as 0, and without bound where an empty bin
 is given someone else's mass. So a bucket's mass is spread over its bins only where it is too large
@@ -15,15 +15,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from onesided.data import Histogram, Measurement
 from onesided.data.histogram import Counts
 from onesided.mechanisms.bucket import Bucketed
 from onesided.mechanisms.dawa import Dawa
-from onesided.mechanisms.laplace import Laplace
 from onesided.randomness import Randomness
 
 FALSE_ALARM = 0.05
-"""The relative error that noise alone may put on an empty bucket, on average."""
+"""The relative error that noise alone may put on an empty bin, on average."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +38,7 @@ class CautiousDawa(Dawa):
         totals = result.parts["bucket_totals"]
         sizes = np.bincount(result.buckets.reshape(-1), minlength=totals.size)
         hidden = self._hidden_spike(sizes, float(budget * self.partition_share / (2 * k)))
-        alarm = alarm_threshold(float(budget * (1 - self.partition_share) / k))
+        alarm = alarm_thresholds(sizes, float(budget * (1 - self.partition_share) / k))
         trusted = totals > np.maximum(hidden, alarm)
         return replace(result, value=np.where(trusted[result.buckets], result.value, 0.0))
 
@@ -54,26 +52,14 @@ class CautiousDawa(Dawa):
         return np.log2(np.maximum(sizes, 1)) * cut / partition_rate
 
 
-@dataclass(frozen=True, kw_only=True)
-class CautiousLaplace(Laplace):
-    """`laplace`, with 0 for every count that may be noise alone."""
+def alarm_thresholds(sizes: Counts, rate: float) -> NDArray[np.float64]:
+    """The T ≥ 0 at which E[Z·1{Z > T}] ≈ e^(−rT)·(T + 1/r)/2 falls to w·`FALSE_ALARM`, r = `rate`.
 
-    name: ClassVar[str] = "cautious-laplace"
-    summary: ClassVar[str] = "laplace without the counts that may be noise alone"
-
-    def measure(self, data: Histogram, epsilon: Fraction, rng: Randomness) -> Measurement:
-        plain = super().measure(data, epsilon, rng)
-        alarm = alarm_threshold(float(epsilon / (2 * data.k)))
-        return replace(plain, value=np.where(plain.value > alarm, plain.value, 0))
-
-
-def alarm_threshold(rate: float) -> float:
-    """The T ≥ 0 at which E[Z·1{Z > T}] ≈ e^(−rT)·(T + 1/r)/2 falls to `FALSE_ALARM`, r = `rate`.
-
-    Z is the noise on the total of an empty bucket; spread over its bins, whatever their number, a
-    total Z makes relative errors that sum to Z.
+    Z is the noise on the total of an empty bucket of w = `sizes` bins; spread over them, a total Z
+    makes relative errors that sum to Z.
     """
-    threshold = 0.0
+    threshold = np.zeros(sizes.size)
+    allowed = 2 * FALSE_ALARM * np.maximum(sizes, 1)
     for _ in range(50):
-        threshold = max(0.0, log((threshold + 1 / rate) / (2 * FALSE_ALARM)) / rate)
+        threshold = np.maximum(0.0, np.log((threshold + 1 / rate) / allowed) / rate)
     return threshold

@@ -45,6 +45,9 @@ LEAST_DRAWN, MOST_REPEATED = 1024, 16
 NEARLY_NOTHING = 1e-6
 """A level that is not 0, so that a piece whose levels all vanish can be brought to its mean."""
 
+NEGLIGIBLE = 0.05
+"""By how much more than it may a made-up deviation may be, as it is drawn by chance."""
+
 MOST_HOLES = 0.95
 """The largest share of bins that a picture leaves empty."""
 
@@ -81,12 +84,14 @@ class Grain:
 
     `shapes` are those of the bins of a small block, of the small blocks of a larger one, and so on
     to the largest blocks of a piece; 1/shape is the square of the coefficient of variation.
-    `holes` is the share of bins that are empty: one by one, in small blocks or in the largest.
+    `holes` is the share of bins that are empty: one by one (`hole_place` 0), in small blocks (1) or
+    in the largest (2).
     """
 
     shapes: tuple[float, ...]
     texture: Texture
     holes: float = 0.0
+    hole_place: int = 0
 
     @classmethod
     def of_bins(cls, shape: float, texture: Texture) -> Grain:
@@ -210,8 +215,25 @@ def measured_grain(
         )
         grain = grain.with_shape(place, shape)
     shown = easel.visible(grain, released.threshold)
-    most = released.visible + (1 if texture is Texture.SCATTERED else 2) * WIDE * released.scale
-    return replace(grain, holes=min(max(1 - most / max(shown, 1.0), 0.0), MOST_HOLES))
+    most = released.visible + (1 if texture is Texture.SCATTERED else 2) * WIDE * released.scales[0]
+    holes = min(max(1 - most / max(shown, 1.0), 0.0), MOST_HOLES)
+    return _with_holes(grain, holes, easel, released) if holes else grain
+
+
+def _with_holes(grain: Grain, holes: float, easel: _Easel, released: Roughness) -> Grain:
+    """The grain with a share of `holes`, as small as the deviations that were `released` allow.
+
+    Where bins of a block deviate little, no single bins among full ones can be empty.
+    """
+    first = {Texture.SCATTERED: 0, Texture.LONG_TAILED: 1}.get(grain.texture, len(SCALES))
+    most = released.moved(WIDE).deviations
+    for place in range(first, len(SCALES)):
+        holed = replace(grain, holes=holes, hole_place=place)
+        groups = easel.found.blocks[place]
+        allowed = max(most[place], easel.deviation(grain, groups)) * (1 + NEGLIGIBLE)
+        if easel.deviation(holed, groups) <= allowed:
+            return holed
+    return replace(grain, holes=holes, hole_place=len(SCALES))
 
 
 def _solve(deviation: Callable[[float], float], target: float) -> float:
@@ -252,11 +274,7 @@ def made_up_levels(found: Pieces, grain: Grain, generator: Generator) -> Floats:
         levels *= grain.draw(shape, int(block[-1]) + 1, generator)[block]
     levels += NEARLY_NOTHING
     if grain.holes:
-        together = {
-            Texture.SCATTERED: np.arange(levels.size),
-            Texture.LONG_TAILED: found.blocks[0],
-        }
-        places = together.get(grain.texture, found.blocks[-1])
+        places = (np.arange(levels.size), *found.blocks)[grain.hole_place]
         full = generator.random(int(places[-1]) + 1) >= grain.holes
         levels *= np.where(full, 1.0, NEARLY_NOTHING)[places]
     levels *= (np.bincount(found.piece) / np.bincount(found.piece, weights=levels))[found.piece]
@@ -269,13 +287,20 @@ def localities(bins: int) -> Counts:
     return np.arange(bins) // max(1, min(LOCALITY, bins // 16))
 
 
-def sensitive_means(found: Pieces, sensitive: float, local: Floats | None, scale: float) -> Floats:
+@dataclass(frozen=True)
+class Located:
+    """Noisy numbers of sensitive units by locality, and the scale of their noise."""
+
+    numbers: Floats
+    scale: float
+
+
+def sensitive_means(found: Pieces, sensitive: float, local: Located | None) -> Floats:
     """What bins expect of `sensitive` units in all, which lie like the others in each locality.
 
-    `local` are noisy numbers t of sensitive units by locality, with noise of `scale` s. Each is
-    drawn towards e, what the share of sensitive units in all lets expect: e + (t − e)·v/(v + 2s²)
-    with v = e²·(Σ(t − e)² − 2s²)₊/Σe², the variance of all that is no noise; or its own
-    (t − e)² − 2s² where that is beyond doubt.
+    Each of the `local` numbers t, with noise of scale s, is drawn towards e, what the share of
+    sensitive units in all lets expect: e + (t − e)·v/(v + 2s²) with v = e²·(Σ(t − e)² − 2s²)₊/Σe²,
+    the variance of all that is no noise; or its own (t − e)² − 2s² where that is beyond doubt.
     """
     place = localities(found.means.size)
     sizes = np.bincount(place)
@@ -283,12 +308,12 @@ def sensitive_means(found: Pieces, sensitive: float, local: Floats | None, scale
     total = others.sum()
     expected = sensitive * (others / total if total else sizes / sizes.sum())
     if local is not None:
-        noise = 2 * scale**2
-        apart = (local - expected) ** 2 - noise
+        noise = 2 * local.scale**2
+        apart = (local.numbers - expected) ** 2 - noise
         pooled = max(apart.sum(), 0.0) / max(np.sum(expected**2), 1.0) * expected**2
         variance = np.where(apart > OUTLIER**2 * noise, np.maximum(apart, pooled), pooled)
         trust = variance / (variance + noise)
-        expected = np.maximum(expected + (local - expected) * trust, 0)
+        expected = np.maximum(expected + (local.numbers - expected) * trust, 0)
         expected *= sensitive / max(expected.sum(), 1.0)
     even = expected / sizes
     alike = expected / np.where(others > 0, others, 1)

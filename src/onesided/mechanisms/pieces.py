@@ -89,13 +89,13 @@ class Roughness:
     - `deviations`: Σ dev over the blocks of each scale and, last, over the pieces;
     - `visible`: Σ min(xᵢ, `threshold`) in pieces of more bins than one: the less of their mass, the
       fewer bins it is in;
-    - `scale`: that of the noise on each of these numbers, 0 for none.
+    - `scales`: those of the noise on each of `values`, 0 for none.
     """
 
     visible: float
     deviations: tuple[float, ...]
     threshold: int
-    scale: float = 0.0
+    scales: tuple[float, ...] = (0.0,) * (len(SCALES) + 2)
 
     @classmethod
     def of(cls, counts: Counts, found: Pieces, threshold: int) -> Roughness:
@@ -107,11 +107,11 @@ class Roughness:
     def values(self) -> tuple[float, ...]:
         return (self.visible, *self.deviations)
 
-    def moved(self, scales: float) -> Roughness:
-        """Rougher by so many `scales` of the noise."""
-        by = scales * self.scale
-        deviations = tuple(each + by for each in self.deviations)
-        return replace(self, visible=self.visible - by, deviations=deviations)
+    def moved(self, by: float) -> Roughness:
+        """Rougher by so many scales of the noise."""
+        hidden, *rough = (by * scale for scale in self.scales)
+        deviations = tuple(each + more for each, more in zip(self.deviations, rough, strict=True))
+        return replace(self, visible=self.visible - hidden, deviations=deviations)
 
 
 def pieces(probe: Counts, noise_rate: float) -> Pieces:

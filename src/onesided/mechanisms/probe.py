@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import ceil
+from math import ceil, prod
 
 import numpy as np
 
@@ -13,8 +13,8 @@ from onesided.loss import Loss
 from onesided.mechanisms.base import Outline
 from onesided.mechanisms.halving import halving_tree
 from onesided.mechanisms.one_sided import subtract_noise
-from onesided.mechanisms.picture import localities
-from onesided.mechanisms.pieces import SCALES, Floats, Pieces, Roughness, pieces
+from onesided.mechanisms.picture import Located, localities
+from onesided.mechanisms.pieces import SCALES, Pieces, Roughness, pieces
 from onesided.mechanisms.residual import SensitiveTotal
 from onesided.randomness import Randomness
 
@@ -22,8 +22,16 @@ PROBE_SHARE = Fraction(1, 4)
 """The part of ε that the one-sided release costs: (0, ε/4)."""
 
 QUESTION_SHARE = Fraction(1, 128)
-"""The part of ε that each question costs each kind of units that it is about. The probe asks how
-rough the counts of all units are, and where the sensitive ones are."""
+"""The part of ε that a question costs each kind of units that it is about, unless it is one of
+those on which most depends. The probe asks how rough the counts of all units are, and where the
+sensitive ones are."""
+
+MOST_QUESTION_SHARE = Fraction(1, 32)
+"""The largest part of ε that any question costs."""
+
+TOLERATED = Fraction(1, 10)
+"""The units for each bin that the noise on an answer may come to where most depends on it: so large
+is the relative error that may be overlooked."""
 
 MOST_BINS_FOR_BUCKETS = 1 << 17
 """Beyond so many bins only mechanisms whose time is linear in the bins are considered."""
@@ -35,6 +43,8 @@ ROUGHNESS = (
     "deviation within pieces",
 )
 NUMBER = "number"
+DECISIVE = (NUMBER, ROUGHNESS[1])
+"""Whether bins are full, and as equal as buckets take them for."""
 
 
 def is_bucketed(outline: Outline) -> bool:
@@ -52,11 +62,26 @@ def questions(outline: Outline) -> tuple[str, ...]:
 
 
 def probe_loss(epsilon: Fraction, outline: Outline) -> Loss:
-    """(0, ε/4) for y, and ε/128 for each question and kind of units that it is about."""
-    each = QUESTION_SHARE * epsilon
-    asked = questions(outline)
-    about_all = sum(question in ROUGHNESS for question in asked)
-    return Loss(each * len(asked), PROBE_SHARE * epsilon + each * about_all)
+    """(0, ε/4) for y, and its share for each question and kind of units that it is about."""
+    shares = {each: question_share(each, epsilon, outline) for each in questions(outline)}
+    about_all = sum((share for each, share in shares.items() if each in ROUGHNESS), Fraction(0))
+    return Loss(epsilon * sum(shares.values()), epsilon * (PROBE_SHARE + about_all))
+
+
+def probe_rate(epsilon: Fraction, outline: Outline) -> Fraction:
+    """That of the noise on y."""
+    return PROBE_SHARE * epsilon / outline.k
+
+
+def question_share(question: str, epsilon: Fraction, outline: Outline) -> Fraction:
+    """The part of ε that a question costs: small, but for `DECISIVE` ones what `TOLERATED` asks.
+
+    Noise of rate share·ε/k has the scale k/(share·ε), which is to be `TOLERATED`·d for d bins.
+    """
+    if question not in DECISIVE or outline.shape is None:
+        return QUESTION_SHARE
+    wanted = Fraction(outline.k) / (TOLERATED * prod(outline.shape) * epsilon)
+    return min(max(wanted, QUESTION_SHARE), MOST_QUESTION_SHARE)
 
 
 def take_probe(data: Histogram, epsilon: Fraction, rng: Randomness) -> Measurement:
@@ -65,17 +90,23 @@ def take_probe(data: Histogram, epsilon: Fraction, rng: Randomness) -> Measureme
     Each answer has two-sided geometric noise.
     """
     outline = Outline.of(data)
-    rate = PROBE_SHARE * epsilon / data.k
+    rate = probe_rate(epsilon, outline)
     counts = subtract_noise(data.nonsensitive, rate, rng)
     keys = np.flatnonzero(counts > 0) if data.open_domain else None
     noise = f"probe: one-sided geometric of rate {rate} on each non-sensitive count"
     parts: dict[str, Counts] = {}
     asked = questions(outline)
     if asked:
-        answers = _exact_answers(data, counts, epsilon, asked)
-        second = _question_rate(epsilon, data.k)
-        parts["asked"] = answers + rng.two_sided_geometric(second, answers.size)
-        noise += f", two-sided of rate {second} on {', '.join(asked)}"
+        answers = _exact_answers(data, counts, epsilon, outline)
+        rates = [_question_rate(each, epsilon, outline) for each in asked]
+        noisy = [
+            answer + rng.two_sided_geometric(rate, answer.size)
+            for answer, rate in zip(answers, rates, strict=True)
+        ]
+        parts["asked"] = np.concatenate(noisy)
+        noise += ", two-sided of rate " + ", ".join(
+            f"{rate} on the {each}" for each, rate in zip(asked, rates, strict=True)
+        )
     return Measurement(
         value=counts if keys is None else counts[keys],
         loss=probe_loss(epsilon, outline),
@@ -89,9 +120,9 @@ def probed_pieces(probe: Measurement, outline: Outline, epsilon: Fraction) -> Pi
     """The pieces of y; single bins where keys are open."""
     if outline.shape is None:
         alone = np.arange(probe.value.size)
-        rate = float(PROBE_SHARE * epsilon / outline.k)
+        rate = float(probe_rate(epsilon, outline))
         return Pieces.of(alone, probe.value.astype(np.float64), probe.value, rate)
-    return _cut(probe.value, epsilon, outline.k)
+    return _cut(probe.value, epsilon, outline)
 
 
 def released_total(
@@ -100,57 +131,58 @@ def released_total(
     """The number of sensitive units where it was asked: where n is not public."""
     if outline.n is not None:
         return None
-    return sensitive_total(int(probe.parts["asked"][0]), epsilon, outline.k)
+    return sensitive_total(int(probe.parts["asked"][0]), epsilon, outline)
 
 
-def sensitive_total(value: int, epsilon: Fraction, k: int) -> SensitiveTotal:
+def sensitive_total(value: int, epsilon: Fraction, outline: Outline) -> SensitiveTotal:
     """An answer about the number of sensitive units."""
-    return SensitiveTotal(value, _question_rate(epsilon, k))
+    return SensitiveTotal(value, _question_rate(NUMBER, epsilon, outline))
 
 
 def released_answers(
     probe: Measurement, outline: Outline, epsilon: Fraction
-) -> tuple[Roughness | None, Floats | None]:
+) -> tuple[Roughness | None, Located | None]:
     """What was asked of roughness, and of the number of sensitive units in each locality."""
     if not is_bucketed(outline):
         return None, None
     answers = probe.parts["asked"][0 if outline.n is not None else 1 :].astype(np.float64)
-    scale = 1 / float(_question_rate(epsilon, outline.k))
+    scales = [1 / float(_question_rate(each, epsilon, outline)) for each in (*ROUGHNESS, WHERE)]
     visible, *deviations = answers[: len(ROUGHNESS)].tolist()
-    threshold = _threshold(epsilon, outline.k)
-    return Roughness(visible, tuple(deviations), threshold, scale), answers[len(ROUGHNESS) :]
+    threshold = _threshold(epsilon, outline)
+    rough = Roughness(visible, tuple(deviations), threshold, tuple(scales[:-1]))
+    return rough, Located(answers[len(ROUGHNESS) :], scales[-1])
 
 
-def _cut(probe: Counts, epsilon: Fraction, k: int) -> Pieces:
+def _cut(probe: Counts, epsilon: Fraction, outline: Outline) -> Pieces:
     """The pieces of y over declared bins: the same ones for the questions and for the pictures."""
-    return pieces(
-        probe.reshape(-1)[halving_tree(probe.shape).order], float(PROBE_SHARE * epsilon / k)
-    )
+    order = halving_tree(probe.shape).order
+    return pieces(probe.reshape(-1)[order], float(probe_rate(epsilon, outline)))
 
 
-def _question_rate(epsilon: Fraction, k: int) -> Fraction:
-    return QUESTION_SHARE * epsilon / k
+def _question_rate(question: str, epsilon: Fraction, outline: Outline) -> Fraction:
+    return question_share(question, epsilon, outline) * epsilon / outline.k
 
 
-def _threshold(epsilon: Fraction, k: int) -> int:
+def _threshold(epsilon: Fraction, outline: Outline) -> int:
     """The scale of the probe's noise, k/(ε/4), in whole units."""
-    return ceil(k / (PROBE_SHARE * epsilon))
+    return ceil(1 / probe_rate(epsilon, outline))
 
 
 def _exact_answers(
-    data: Histogram, probe: Counts, epsilon: Fraction, questions: tuple[str, ...]
-) -> Counts:
+    data: Histogram, probe: Counts, epsilon: Fraction, outline: Outline
+) -> list[Counts]:
     """The true answers; a unit that is added or removed moves each question's by k in all."""
-    answers: list[int] = []
-    if NUMBER in questions:
-        answers.append(int(data.sensitive.sum()))
-    if WHERE in questions:
+    answers: list[Counts] = []
+    asked = questions(outline)
+    if NUMBER in asked:
+        answers.append(np.array([data.sensitive.sum()]))
+    if WHERE in asked:
         order = halving_tree(data.shape).order
-        found = _cut(probe, epsilon, data.k)
-        rough = Roughness.of(data.all.reshape(-1)[order], found, _threshold(epsilon, data.k))
-        answers += [int(each) for each in rough.values]
+        found = _cut(probe, epsilon, outline)
+        rough = Roughness.of(data.all.reshape(-1)[order], found, _threshold(epsilon, outline))
+        answers += [np.array([int(each)]) for each in rough.values]
         places = localities(data.bins)
         totals = np.zeros(int(places[-1]) + 1, dtype=np.int64)
         np.add.at(totals, places, data.sensitive.reshape(-1)[order])
-        answers += totals.tolist()
-    return np.array(answers, dtype=np.int64)
+        answers.append(totals)
+    return answers

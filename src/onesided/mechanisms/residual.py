@@ -149,7 +149,7 @@ class Residual(Mechanism):
             value=value[listed].reshape(target),
             loss=Loss(budget, 0, fixed_n=data.total_public),
             noise="; ".join(notes),
-            intervals=_intervals(lower, upper[listed].reshape(target), seen.rate),
+            intervals=intervals(lower, upper[listed].reshape(target), seen.rate),
             keys=support if data.open_domain else None,
             parts={"lower": lower},
         )
@@ -261,7 +261,8 @@ def _upper_bound(
     return np.asarray(upper, dtype=np.int64)
 
 
-def _intervals(lower: Counts, upper: Counts, rate: Fraction) -> tuple[Interval, ...]:
+def intervals(lower: Counts, upper: Counts, rate: Fraction) -> tuple[Interval, ...]:
+    """For x_ns, of which `lower` = (x_ns − G)₊ with G of `rate`, and for x, within these bounds."""
     reach = geometric_quantile(rate, 1 - CONFIDENCE)
     return (
         Interval(Measured.NONSENSITIVE, lower, lower + reach, float(CONFIDENCE)),

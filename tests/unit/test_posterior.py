@@ -1,0 +1,73 @@
+"""What is made of noisy counts: the noise's distribution, and less relative error than before."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from onesided.experiments.metrics import mre
+from onesided.mechanisms.posterior import Noise, likely_counts
+from onesided.randomness import seeded
+
+BINS = 1024
+
+
+def with_noise(counts: np.ndarray, both: Fraction, down: Fraction, seed: int) -> np.ndarray:
+    rng = seeded(seed)
+    return (
+        counts
+        + rng.two_sided_geometric(both, counts.size)
+        - rng.geometric(down, counts.size)
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("both", "down"), [(0.5, 0.5), (0.3, 0.9), (2.0, 0.1), (0.7, 0.7 * (1 + 1e-9))]
+)
+def test_the_distribution_of_the_noise(both: float, down: float) -> None:
+    reach = np.arange(400)
+    two_sided = np.exp(-both * np.abs(np.arange(-399, 400)))
+    exact = np.convolve(two_sided, np.exp(-down * reach)[::-1])
+    values = np.arange(-399 - 399, 400)
+    near = np.abs(values) <= 60
+    found = Noise(both, down).likelihood(values[near].astype(float))
+    np.testing.assert_allclose(found / found.sum(), exact[near] / exact[near].sum(), rtol=1e-4)
+
+
+LEVELS = {
+    "empty": np.zeros(BINS),
+    "few full bins": np.where(np.arange(BINS) % 64 == 0, 5000.0, 0.0),
+    "half full": np.where(np.arange(BINS) % 2 == 0, 300.0, 0.0),
+    "even": np.full(BINS, 200.0),
+    "uneven": seeded(1).generator().gamma(1, 300, BINS),
+}
+
+
+@pytest.mark.parametrize("kind", LEVELS)
+def test_the_error_is_about_that_of_the_better_of_noise_and_nothing(kind: str) -> None:
+    counts = seeded(2).generator().poisson(LEVELS[kind])
+    both, down = Fraction(1, 20), Fraction(1, 15)
+    noisy = with_noise(counts, both, down, 3)
+    found = mre(counts, likely_counts(noisy, Noise(float(both), float(down))))
+    better = min(mre(counts, np.maximum(noisy, 0)), mre(counts, np.zeros(BINS)))
+    assert found <= 1.1 * better
+    if kind in ("few full bins", "half full"):
+        assert found < 0.3 * better
+
+
+@pytest.mark.parametrize("epsilon", ["1/1000000000", "1", "1000"])
+def test_any_scale_of_noise_gives_counts(epsilon: str) -> None:
+    rate = Fraction(epsilon) / 2
+    counts = np.array([0, 0, 1, 7, 10**6])
+    found = likely_counts(with_noise(counts, rate, rate, 4), Noise(float(rate), float(rate)))
+    assert found.dtype == np.int64
+    assert found.min() >= 0
+    if rate > 100:
+        np.testing.assert_array_equal(found, counts)
+
+
+def test_one_bin_alone() -> None:
+    assert likely_counts(np.array([-3]), Noise(0.1, 0.1)).tolist() == [0]
+    assert likely_counts(np.array([[10_000]]), Noise(0.1, 0.1)).tolist() == [[10_000]]
