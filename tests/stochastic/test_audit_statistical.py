@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from time import sleep
 
 import numpy as np
 import pytest
 
 from onesided.audit import Effort, Relation, Setting, StatisticalAudit, target
-from onesided.audit.neighbours import Candidate, patterns, random_pairs, varied
+from onesided.audit.neighbours import Candidate, are_neighbours, patterns, random_pairs, varied
+from onesided.audit.statistical import FEWEST
 from onesided.mechanisms.one_sided import OneSided
 from onesided.mechanisms.osdp_laplace import OsdpLaplace
 from onesided.randomness import seeded
@@ -19,7 +21,7 @@ FEW_BINS = Setting(most_bins=2)
 
 class TestMustFind:
     def test_the_buckets_of_dawa_reference_lose_more_than_twice_their_budget(self):
-        effort = Effort(search=150, random=0, climbs=0, learn=6_000, test=10_000)
+        effort = Effort(search=300, random=0, climbs=0, learn=6_000, test=10_000)
         report = target("dawa-reference", 1).by_runs(quick_audit(effort=effort))
         assert report.at_least > 2
         assert report.pair.bins <= 32
@@ -79,6 +81,20 @@ class TestReports:
             )
             assert (again.hits, again.neighbour_hits) == (report.hits, report.neighbour_hits)
 
+    def test_a_slow_mechanism_is_not_run_often_where_time_is_short(self):
+        class Slow:
+            runs = 0
+
+            def release(self, data, rng):
+                self.runs += 1
+                sleep(0.05)
+                return 0
+
+        slow = Slow()
+        report = StatisticalAudit(seconds=0.01).claim(slow, 1, setting=FEW_BINS)
+        assert not report.in_time
+        assert slow.runs <= 1 + 2 * FEWEST + 2  # to see how slow it is, to learn, to test
+
     def test_a_mechanism_of_ones_own_needs_one_method(self):
         class Mine:
             def release(self, data, rng):
@@ -95,6 +111,7 @@ class TestNeighbours:
         setting = Setting(most_bins=8, by_bin=by_bin)
         for candidate in [*patterns(setting), *random_pairs(setting, 50, seeded(1))]:
             data, neighbour = candidate.pair()
+            assert are_neighbours(data, neighbour, Relation.ONE_SIDED)
             assert data.all.sum() == neighbour.all.sum()
             removed = data.sensitive - neighbour.sensitive
             added = neighbour.all - data.all
@@ -111,6 +128,7 @@ class TestNeighbours:
         setting = Setting(relation=Relation.ADD_REMOVE)
         for candidate in patterns(setting):
             data, neighbour = candidate.pair()
+            assert are_neighbours(data, neighbour, Relation.ADD_REMOVE)
             assert np.abs(data.all - neighbour.all).sum() == 1
             assert data.n is None
 

@@ -12,6 +12,7 @@ from scipy import stats
 from onesided.audit.batches import InBatches, can_be_batched
 from onesided.audit.runs import BUFFERED, BufferedRandomness, Deadline
 from onesided.data import Histogram
+from onesided.mechanisms.ahp import AHP
 from onesided.mechanisms.dawa import Dawa
 from onesided.mechanisms.laplace import Laplace
 from onesided.mechanisms.privtree import PrivTree
@@ -25,26 +26,28 @@ RUNS, SINGLE_RUNS = 4_000, 600
 LEAST_P_VALUE = 1e-4
 
 
-def seen(sizes, total_of_last_bin, looks_empty) -> tuple[int, ...]:
-    """What is compared: the partition, whether the last total is high, two bins that look empty."""
-    return (*sizes.tolist(), int(total_of_last_bin > 4), *looks_empty[1:3].tolist())
+def seen(sizes, total_of_last_bin, beside) -> tuple[int, ...]:
+    """What is compared: the partition, whether the last total is high, and for two bins whether
+    they look empty, or the number of their cluster."""
+    return (*sizes.tolist(), int(total_of_last_bin > 4), *beside[1:3].tolist())
 
 
 def single(mechanism, rng) -> tuple[int, ...]:
     measured = mechanism.release(DATA, epsilon=EPSILON, rng=rng)
-    sizes = np.bincount(measured.buckets)[measured.buckets]
-    total = measured.parts["bucket_totals"][measured.buckets[-1]]
-    return seen(sizes, total, measured.parts.get("looks_empty", np.zeros(8, dtype=np.bool_)))
+    buckets = measured.buckets
+    total = measured.parts["bucket_totals"][buckets[-1]]
+    other = buckets if isinstance(mechanism, AHP) else np.zeros(8, dtype=np.int64)
+    return seen(np.bincount(buckets)[buckets], total, measured.parts.get("looks_empty", other))
 
 
 def batched(mechanism, rng) -> list[tuple[int, ...]]:
     rows = InBatches(mechanism, EPSILON).release_many(DATA, RUNS, rng)
-    empty = rows[:, :-16] if rows.shape[1] > 16 else np.zeros((RUNS, 8), dtype=np.int64)
-    return [seen(row[-16:-8], row[-1], no) for row, no in zip(rows, empty, strict=True)]
+    beside = rows[:, :-16] if rows.shape[1] > 16 else np.zeros((RUNS, 8), dtype=np.int64)
+    return [seen(row[-16:-8], row[-1], each) for row, each in zip(rows, beside, strict=True)]
 
 
 @pytest.mark.parametrize(
-    "mechanism", [Dawa(), PrivTree(), Recipe(), NaiveRecipe()], ids=lambda each: each.name
+    "mechanism", [Dawa(), PrivTree(), AHP(), Recipe(), NaiveRecipe()], ids=lambda each: each.name
 )
 def test_a_batch_has_the_law_of_single_runs(mechanism):
     assert can_be_batched(mechanism)

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from onesided.cli.audit import attack, audit
-from onesided.errors import CheckFailed, RequestError
+from onesided.errors import CheckFailed, OutputError, RequestError
 
 
 def run(command, *arguments: str) -> Result:
@@ -72,6 +72,35 @@ def test_pairs_that_make_no_sense_are_refused(tmp_path: Path, content: str):
     pairs.write_text(content)
     result = run(audit, "suppress", "--method", "runs", "--pairs", str(pairs))
     assert isinstance(result.exception, RequestError)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({"all": [1, 2], "nonsensitive": [0, 0]}, {"all": [1], "nonsensitive": [1]}),
+        ({"all": [1], "nonsensitive": [1]}, {"all": [1], "nonsensitive": [0]}),
+        ({"all": [2], "nonsensitive": [0]}, {"all": [2], "nonsensitive": [2]}),
+        ({"all": [2], "nonsensitive": [0]}, {"all": [1], "nonsensitive": [0]}),
+    ],
+    ids=["other bins", "a non-sensitive unit leaves", "two units", "one unit fewer"],
+)
+def test_pairs_that_are_no_neighbours_refute_nothing(tmp_path: Path, before, after):
+    pairs = tmp_path / "pairs.json"
+    pairs.write_text(json.dumps([[before, after]]))
+    result = run(audit, "laplace", "--method", "runs", "--pairs", str(pairs))
+    assert isinstance(result.exception, RequestError)
+    assert "no neighbours" in str(result.exception)
+
+
+def test_rows_cannot_be_given_as_histograms(tmp_path: Path):
+    result = run(audit, "content-coins", "--pairs", str(tmp_path / "pairs.json"))
+    assert isinstance(result.exception, RequestError)
+
+
+def test_a_chart_that_cannot_be_written_is_refused_before_the_work(tmp_path: Path):
+    chart = ("--chart", str(tmp_path / "missing" / "chart.svg"))
+    assert isinstance(run(audit, "auto", *chart).exception, OutputError)
+    assert isinstance(run(attack, *chart).exception, OutputError)
 
 
 def test_attacks_say_what_was_claimed_and_what_was_measured(tmp_path: Path):

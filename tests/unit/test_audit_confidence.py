@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from math import inf, log
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -40,6 +38,6 @@ def test_the_chance_of_a_wrong_bound_is_what_is_allowed():
 
 
 def test_the_loss_of_events_that_never_happen():
-    assert loss_at_least(0, 0, 1_000, 0.99) == -inf
+    assert loss_at_least(0, 0, 1_000, 0.99) == 0
     assert loss_at_least(1_000, 0, 1_000, 0.99) > 5
-    assert loss_at_least(500, 500, 1_000, 0.99) < 0 < log(2)
+    assert loss_at_least(500, 500, 1_000, 0.99) == 0

@@ -4,8 +4,8 @@ protocol.py      what can be audited: one method, `release(data, rng)`
 exact.py         every small database, every ordered neighbour, every output, in exact arithmetic
                  (world.py, enumeration.py, exponentials.py, composition.py)
 statistical.py   a black box and its runs: search, learn an event, test it; can only reject
-                 (neighbours.py, events.py, scores.py, trees.py, confidence.py, outputs.py,
-                 runs.py, batches.py)
+                 (effort.py, neighbours.py, events.py, scores.py, trees.py, confidence.py,
+                 outputs.py, runs.py, batches.py)
 exclusion.py     attackers who learn from who is missing (scenes.py)
 targets.py       what each name claims; published.py: mistakes in print and in use
 
@@ -23,12 +23,13 @@ from __future__ import annotations
 
 from onesided.audit.composition import Together
 from onesided.audit.draws import NotEnumerableError, OutOfTimeError
+from onesided.audit.effort import Effort
 from onesided.audit.exact import ExactAudit, ExactReport, Finding, Verdict, loss_claims
 from onesided.audit.exclusion import AttackReport, Beliefs, attack, opponents
 from onesided.audit.neighbours import Relation, Setting, Shape
 from onesided.audit.protocol import AtEpsilon, Auditable
 from onesided.audit.runs import Deadline
-from onesided.audit.statistical import Effort, StatisticalAudit, StatisticalReport
+from onesided.audit.statistical import StatisticalAudit, StatisticalReport
 from onesided.audit.targets import Target, target, target_names
 from onesided.audit.world import SmallWorld, Step, histogram_world
 

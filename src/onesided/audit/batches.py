@@ -2,7 +2,8 @@
 
 A run of `dawa` or `privtree` spends most of its time on what all runs on the same data share. Here
 that is done once; the decisions of all runs are then drawn together, by the mechanism's own code
-for one level of its tree.
+for one level of its tree. A run of `ahp` spends it on its clusters, which on few bins are the same
+in many runs.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from onesided.audit.protocol import AtEpsilon
 from onesided.data import Histogram
 from onesided.data.histogram import Counts
+from onesided.mechanisms.ahp import AHP
 from onesided.mechanisms.base import Mechanism
 from onesided.mechanisms.bucket import BucketAlgorithm
 from onesided.mechanisms.dawa import Dawa
@@ -31,10 +33,11 @@ Flags = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class InBatches(AtEpsilon):
-    """A mechanism over the buckets of `dawa` or `privtree`, many runs at once.
+    """A mechanism over the buckets of `dawa`, `privtree` or `ahp`, many runs at once.
 
     An output is, for each bin, the size and the noisy total of its bucket, and before these, for
-    the recipe, whether the bin looks empty. Whatever else a run releases follows from them.
+    the recipe, whether the bin looks empty, and for `ahp` the number of its bucket, which goes by
+    the value of the noisy counts. Whatever else a run releases follows from them.
     """
 
     def release_many(self, data: Histogram, runs: int, rng: Randomness) -> NDArray[np.int64]:
@@ -56,13 +59,15 @@ def can_be_batched(mechanism: Mechanism) -> bool:
     inner = mechanism.inner if isinstance(mechanism, Recipe | NaiveRecipe) else mechanism
     if type(inner) is Dawa:
         return inner.workload is Workload.CELLS
-    return type(inner) is PrivTree
+    return type(inner) in (PrivTree, AHP)
 
 
 def _bucketed(
     algorithm: BucketAlgorithm, counts: Counts, k: int, budget: Fraction, runs: int, rng: Randomness
 ) -> NDArray[np.int64]:
-    """Sizes and noisy totals of the buckets of each bin, in the order of the tree."""
+    """Sizes and noisy totals of the buckets of each bin; for trees in the order of the tree."""
+    if isinstance(algorithm, AHP):
+        return _clustered(algorithm, counts, k, budget, runs, rng)
     tree = halving_tree(counts.shape)
     assert isinstance(algorithm, Dawa | PrivTree)
     if isinstance(algorithm, Dawa):
@@ -79,6 +84,25 @@ def _bucketed(
     noise = rng.two_sided_geometric(rate, starts.size).reshape(starts.shape)
     totals = cumulated[end] - cumulated[first] + np.take_along_axis(noise, first, axis=1)
     return np.hstack([end - first, totals])
+
+
+def _clustered(
+    ahp: AHP, counts: Counts, k: int, budget: Fraction, runs: int, rng: Randomness
+) -> NDArray[np.int64]:
+    """For each run, the number, size and noisy total of the cluster of each bin."""
+    count_rate, total_rate = rates = ahp.rates(k, budget)
+    noise = rng.two_sided_geometric(count_rate, runs * counts.size)
+    noisy = counts.reshape(-1) + noise.reshape(runs, -1)
+    different, where = np.unique(noisy, axis=0, return_inverse=True)
+    which = where.reshape(-1)
+    labels = np.array([ahp.clustered(each, rates) for each in different])
+    together = labels[:, :, None] == labels[:, None, :]
+    sizes, totals = together.sum(axis=2), together @ counts.reshape(-1)
+    clusters = labels[which]
+    fresh = rng.two_sided_geometric(total_rate, clusters.size).reshape(clusters.shape)
+    return np.hstack(
+        [clusters, sizes[which], totals[which] + np.take_along_axis(fresh, clusters, axis=1)]
+    )
 
 
 def _prunings(

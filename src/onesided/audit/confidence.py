@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import exp, inf, lgamma, log, log1p
+from math import exp, lgamma, log, log1p
 
 ITERATIONS = 100
 """Halvings of an interval of probabilities; far below the precision of a float."""
@@ -29,14 +29,15 @@ def at_most(hits: int, runs: int, error: float) -> float:
 
 
 def loss_at_least(hits: int, neighbour_hits: int, runs: int, confidence: float) -> float:
-    """A lower bound of ln Pr[M(D) ∈ O] − ln Pr[M(D′) ∈ O] that holds with the given confidence.
+    """A lower bound of the loss, by ln Pr[M(D) ∈ O] − ln Pr[M(D′) ∈ O], with given confidence.
 
     `hits` of `runs` outputs on D and `neighbour_hits` of `runs` on D′ were in O, an event chosen
     without looking at these runs. Each of the two bounds may fail with half of what is allowed.
+    It is never below 0: all outputs together are as likely on D as on D′.
     """
     error = (1 - confidence) / 2
     low = at_least(hits, runs, error)
-    return log(low / at_most(neighbour_hits, runs, error)) if low > 0 else -inf
+    return max(log(low / at_most(neighbour_hits, runs, error)), 0.0) if low > 0 else 0.0
 
 
 def incomplete_beta(x: float, a: float, b: float) -> float:

@@ -30,6 +30,9 @@ from onesided.randomness import Randomness
 Run = Callable[[Randomness], Any]
 """A mechanism on fixed data: takes the source of noise, gives the output."""
 
+Tried = dict[tuple[bytes, ...], Hashable]
+"""What came of values for a draw after given earlier ones: the same under every horizon."""
+
 
 class After(Enum):
     """What happens where a script ends."""
@@ -160,12 +163,20 @@ class Law:
 
 
 def enumerate_law(
-    run: Run, horizon: Fraction, margin: Fraction, most_paths: int | None = None
+    run: Run,
+    horizon: Fraction,
+    margin: Fraction,
+    most_paths: int | None = None,
+    tried: Tried | None = None,
 ) -> Law:
-    """The law of `run`, by noise of total exponent up to `horizon`, and up to horizon + margin."""
+    """The law of `run`, by noise of total exponent up to `horizon`, and up to horizon + margin.
+
+    Who enumerates the same run again, with another horizon, hands over the same `tried`.
+    """
+    known: Tried = {} if tried is None else tried
     inner: dict[Hashable, list[Weight]] = {}
     outer: dict[Hashable, list[Weight]] = {}
-    for paths, (output, weight, noise) in enumerate(_leaves(run, horizon + margin)):
+    for paths, (output, weight, noise) in enumerate(_leaves(run, horizon + margin, known)):
         if paths == most_paths:
             raise TooManyPathsError("The mechanism has too many paths; ask for a smaller horizon.")
         key = fingerprint(output)
@@ -191,7 +202,7 @@ def _gap(everything: Mass) -> float:
     return max(0.0, -expm1(everything.log)) + 1e-11
 
 
-def _leaves(run: Run, horizon: Fraction) -> Iterator[tuple[Any, Weight, Fraction]]:
+def _leaves(run: Run, horizon: Fraction, tried: Tried) -> Iterator[tuple[Any, Weight, Fraction]]:
     """Every path within the horizon: its output, its weight and its noise exponent."""
     pending: list[tuple[tuple[Outcome, ...], Weight, Fraction]] = [((), Weight(), Fraction(0))]
     while pending:
@@ -201,19 +212,24 @@ def _leaves(run: Run, horizon: Fraction) -> Iterator[tuple[Any, Weight, Fraction
         except _ScriptEnded as stop:
             pending += [
                 ((*script, each), weight * each.weight, noise + each.noise)
-                for each in stop.call.outcomes(horizon - noise, _trial(run, script))
+                for each in stop.call.outcomes(horizon - noise, _trial(run, script, tried))
             ]
         else:
             yield output, weight, noise
 
 
-def _trial(run: Run, script: tuple[Outcome, ...]) -> Trial:
+def _trial(run: Run, script: tuple[Outcome, ...], tried: Tried) -> Trial:
     """What comes of values for the next draw. A difference that later noise of 0 hides, such as
     another way to sum up empty bins, shows with later noise that is different everywhere."""
 
+    before = tuple(each.values.tobytes() for each in script)
+
     def trial(values: NDArray[Any]) -> Hashable:
-        dealt = (*script, Outcome(values, Weight()))
-        ways = (After.PLAIN, After.LIVELY)
-        return tuple(fingerprint(run(EnumeratingRandomness(dealt, way))) for way in ways)
+        key = (*before, values.tobytes())
+        if key not in tried:
+            dealt = (*script, Outcome(values, Weight()))
+            ways = (After.PLAIN, After.LIVELY)
+            tried[key] = tuple(fingerprint(run(EnumeratingRandomness(dealt, way))) for way in ways)
+        return tried[key]
 
     return trial

@@ -20,7 +20,7 @@ from fractions import Fraction
 from math import inf, log
 
 from onesided.audit.draws import NotEnumerableError, OutOfTimeError, TooManyPathsError
-from onesided.audit.enumeration import Law, enumerate_law
+from onesided.audit.enumeration import Law, Tried, enumerate_law
 from onesided.audit.exponentials import FLOAT_MARGIN, Mass
 from onesided.audit.protocol import Auditable
 from onesided.audit.runs import Deadline
@@ -159,9 +159,10 @@ class ExactAudit:
         largest = tuple(world.values[-(i + 1) % len(world.values)] for i in range(self.most_units))
         run = self._on(mechanism, world.build(tuple(sorted(largest, key=world.values.index))))
         horizon, widest = margin / 2, None
+        tried: Tried = {}
         while True:
             try:
-                law = enumerate_law(run, horizon, margin, self.most_paths)
+                law = enumerate_law(run, horizon, margin, self.most_paths, tried)
             except TooManyPathsError:
                 break
             if law.unexplored < MOST_UNEXPLORED:

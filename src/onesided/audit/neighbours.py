@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from onesided.data import Histogram
+from onesided.data.histogram import Counts
 from onesided.randomness import Randomness
 
 LARGEST_COUNT = 64
@@ -21,7 +22,7 @@ STAIRS = (0, 2, 1, 1)
 """Heights of four blocks of bins; the first two are uneven, and their sum is that of the others."""
 
 
-GAPS = (3, 5, 12)
+GAPS = range(2, 14)
 """Differences between two bins."""
 
 
@@ -55,10 +56,10 @@ class Setting:
     by_bin: bool = False
 
     def sizes(self) -> list[int]:
-        """Numbers of bins that are tried."""
+        """Numbers of bins that are tried; two come first, as units can move there."""
         if self.shape is Shape.SQUARE:
             return [size for size in (4, 16) if size <= self.most_bins]
-        return [size for size in (1, 2, 4, 8, 16, 32) if size <= self.most_bins]
+        return [size for size in (2, 1, 4, 8, 16, 32) if size <= self.most_bins]
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ class Candidate:
         )
 
     def __str__(self) -> str:
-        return f"{self._text(self.old, True)} → {self._text(self.new, self.new_is_sensitive)}"
+        return in_words(*self.pair())
 
     def _counts(self, unit: int | None, is_sensitive: bool) -> tuple[list[int], list[int]]:
         sensitive, nonsensitive = list(self.sensitive), list(self.nonsensitive)
@@ -112,16 +113,13 @@ class Candidate:
             only_sensitive=only.reshape(shape) if self.setting.by_bin else None,
         )
 
-    def _text(self, unit: int | None, is_sensitive: bool) -> str:
-        sensitive, nonsensitive = self._counts(unit, is_sensitive)
-        if any(nonsensitive):
-            return f"sensitive {sensitive}, non-sensitive {nonsensitive}"
-        return f"sensitive {sensitive}"
-
 
 def patterns(setting: Setting) -> Iterator[Candidate]:
     """Pairs that are known to be hard: lonely units, flat, spiky and stepped backgrounds, all kinds
-    of replacement."""
+    of replacement.
+
+    The first one has something for every mechanism: a lonely unit moves, and its kind changes.
+    """
     for bins in setting.sizes():
         places = sorted({0, bins // 2, bins - 1})
         backgrounds = {(0,) * bins, (1,) * bins, tuple(8 * (i % 2) for i in range(bins))}
@@ -141,9 +139,8 @@ def patterns(setting: Setting) -> Iterator[Candidate]:
 def _gaps(setting: Setting) -> Iterator[Candidate]:
     """Two bins so far apart that a unit which moves between them may decide whether they merge."""
     place = None if setting.relation is Relation.ADD_REMOVE else 1
-    for gap, is_sensitive in product(GAPS, (True, False)):
-        for old, new in ((0, place), (place, 0)):
-            yield _tidied(Candidate(setting, (gap, 0), (0, 0), old, new, is_sensitive))
+    for gap, (old, new) in product(GAPS, ((0, place), (place, 0))):
+        yield _tidied(Candidate(setting, (gap, 0), (0, 0), old, new, True))
 
 
 def _stairs(setting: Setting, bins: int) -> Iterator[Candidate]:
@@ -175,7 +172,7 @@ def _moves(setting: Setting, places: list[int]) -> Iterable[tuple[int | None, in
         ]
     same = [] if setting.by_bin else [(first, first, False), (middle, middle, False)]
     apart = [(first, last, False), (first, last, True), (last, first, True)]
-    return same + (apart if first != last else [])
+    return (apart if first != last else []) + same
 
 
 def _tidied(candidate: Candidate) -> Candidate:
@@ -216,6 +213,44 @@ def random_pairs(setting: Setting, count: int, rng: Randomness) -> Iterator[Cand
         for _ in range(1 + int(rng.below(4, 1)[0])):
             candidate = varied(candidate, rng)
         yield candidate
+
+
+def are_neighbours(data: Histogram, neighbour: Histogram, relation: Relation) -> bool:
+    """Whether D′ comes from D by one step of the `relation`, for a unit in at most k bins.
+
+    Where the total is public each unit is in exactly one bin; elsewhere it may be in none.
+    """
+    if data.all.shape != neighbour.all.shape or data.k != neighbour.k:
+        return False
+    if relation is Relation.ADD_REMOVE:
+        change = neighbour.all - data.all
+        return _is_unit(change, 1, data.k) or _is_unit(-change, 1, data.k)
+    removed = data.sensitive - neighbour.sensitive
+    added = neighbour.nonsensitive - data.nonsensitive
+    if added.any():
+        return _is_unit(removed, int(data.total_public), data.k) and _is_unit(added, 1, data.k)
+    # A sensitive unit becomes another one; where both are nothing changes.
+    both_are_units = _is_unit(removed.clip(min=0), 0, data.k) and _is_unit(
+        (-removed).clip(min=0), 0, data.k
+    )
+    return both_are_units and not (data.total_public and removed.sum())
+
+
+def _is_unit(counts: Counts, fewest: int, most: int) -> bool:
+    """Whether these can be the counts of a single unit that is in `fewest` to `most` bins."""
+    return bool(np.isin(counts, (0, 1)).all() and fewest <= counts.sum() <= most)
+
+
+def in_words(data: Histogram, neighbour: Histogram) -> str:
+    """D → D′, by their counts."""
+    return f"{_counts_in_words(data)} → {_counts_in_words(neighbour)}"
+
+
+def _counts_in_words(data: Histogram) -> str:
+    sensitive = f"sensitive {data.sensitive.reshape(-1).tolist()}"
+    if not data.nonsensitive.any():
+        return sensitive
+    return f"{sensitive}, non-sensitive {data.nonsensitive.reshape(-1).tolist()}"
 
 
 def as_pair(given: Any) -> tuple[Any, Any]:

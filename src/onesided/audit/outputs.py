@@ -14,6 +14,9 @@ from numpy.typing import NDArray
 
 from onesided.data import Measurement
 
+MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+"""Odd, with bits all over: products with it depend on all lower bits."""
+
 
 def fingerprint(output: Any) -> Hashable:
     """Equal for equal outputs: arrays by value, tables and multisets whatever their order.
@@ -86,9 +89,7 @@ class Observations:
     def of(cls, outputs: Iterable[Any]) -> Observations:
         """From outputs of any kind; a two-dimensional array has an output in each row."""
         if isinstance(outputs, np.ndarray) and outputs.ndim == 2 and outputs.dtype != object:
-            # Hashing rows as bytes is a hundred times faster than walking them as objects.
-            rows = np.ascontiguousarray(outputs)
-            return cls(rows.astype(np.float64), _tokens(row.tobytes() for row in rows))
+            return cls(outputs.astype(np.float64), _row_tokens(outputs))
         listed = list(outputs)
         numbers = [_numbers(each) for each in listed]
         width = max((each.size for each in numbers), default=0)
@@ -113,6 +114,16 @@ class Observations:
 def _tokens(texts: Iterable[bytes]) -> NDArray[np.uint64]:
     digests = (hashlib.blake2b(text, digest_size=8).digest() for text in texts)
     return np.frombuffer(b"".join(digests), dtype=np.uint64)
+
+
+def _row_tokens(rows: NDArray[Any]) -> NDArray[np.uint64]:
+    """A number for each row, mixed from its bits column by column; equal rows have equal ones."""
+    wide = rows.astype(np.float64 if rows.dtype.kind == "f" else np.int64).view(np.uint64)
+    tokens = np.full(len(rows), rows.shape[1], dtype=np.uint64)
+    for column in wide.T:
+        tokens = (tokens ^ column) * MULTIPLIER
+        tokens ^= tokens >> np.uint64(32)
+    return tokens
 
 
 def _bytes(output: Any) -> bytes:

@@ -144,6 +144,9 @@ class Workers:
             # Fresh processes: forking one that has threads, as numpy may, is not safe.
             context = multiprocessing.get_context("spawn")
             self._pool = ProcessPoolExecutor(self._count, mp_context=context)
+            for _ in range(self._count):
+                # They load the package while this one goes on with something else.
+                self._pool.submit(_get_ready)
         return self
 
     def __exit__(
@@ -195,6 +198,10 @@ def _both(
     futures: tuple[Future[Observations], Future[Observations]],
 ) -> tuple[Observations, Observations]:
     return futures[0].result(), futures[1].result()
+
+
+def _get_ready() -> None:
+    """Done when a new process has loaded this module."""
 
 
 def _run(job: Job) -> Observations:

@@ -22,6 +22,7 @@ from time import process_time
 from typing import Any
 
 from onesided.audit.confidence import loss_at_least
+from onesided.audit.effort import LEAST_RUNS, SURVIVORS, Cost, Effort
 from onesided.audit.events import Event, learn
 from onesided.audit.neighbours import (
     Candidate,
@@ -42,75 +43,11 @@ CALIBRATION_SHARE = 0.03
 FEWEST = 2
 """Runs from which an event can be learnt at all: one to fit scores, one to choose among them."""
 
-MOST_RUNS = 200_000
-
-LEAST_RUNS = 20
-
-SURVIVORS = 3
-"""One in so many pairs goes on to the next round of the search, with twice the runs."""
-
 SEARCH_ENDS, CLIMB_ENDS, LEARN_ENDS = 0.4, 0.55, 0.75
 """The shares of the time after which each phase has to be over; the test has the rest."""
 
 STRIDE = 11
 """Pairs that follow each other in a search are so far apart in the list."""
-
-PIECES = 100
-"""Work is cut so that a piece of it takes no more than one of so many parts of the time."""
-
-
-@dataclass(frozen=True)
-class Effort:
-    """How much is done; the same effort and seed give the same report on any machine.
-
-    - `search`: runs for each pair in the first round of the search;
-    - `random`: random pairs besides the patterns;
-    - `climbs`: attempts to improve the best pair;
-    - `learn`, `test`: runs on D, and as many on D′;
-    - `pairs`: the most pairs that are tried, spread over all there are; None for all of them;
-    - `chunk`: runs that are done in one piece.
-    """
-
-    search: int = 200
-    random: int = 12
-    climbs: int = 6
-    learn: int = 2_000
-    test: int = 4_000
-    pairs: int | None = None
-    chunk: int = CHUNK
-
-    def __post_init__(self) -> None:
-        if min(self.search, self.learn, self.test) < LEAST_RUNS:
-            raise InputError(f"Each phase of an audit needs at least {LEAST_RUNS} runs.")
-
-    @classmethod
-    def within(cls, seconds: float, cost: Cost, pairs: int) -> Effort:
-        """What fits into so many seconds at this cost, for so many patterned pairs.
-
-        The rounds of the search take 1 + 1/3 + … ≤ 1.5 attempts a pair, and 1 + 2/3 + … ≤ 3 times
-        the runs of the first. A part of the time is kept back: machines have other things to do.
-        Learning and testing go on for as long as they may, so they need no estimate.
-        """
-        for_search = 0.3 * seconds
-        least = 1.5 * cost.attempt + 6 * LEAST_RUNS * cost.run
-        tried = int(min(max(for_search / least, 1), pairs + cls.random))
-        search = _clamped((for_search / tried - 1.5 * cost.attempt) / (6 * cost.run), 1_000)
-        climb = cost.attempt + 2 * search * 2 ** rounds(tried) * cost.run
-        climbs = int(min(0.12 * seconds / climb, 30))
-        chunk = int(min(max(seconds / (PIECES * cost.run), 1), CHUNK))
-        return cls(search, cls.random, climbs, MOST_RUNS // 4, MOST_RUNS, tried, chunk)
-
-
-@dataclass(frozen=True)
-class Cost:
-    """Seconds for an `attempt` to learn an event, whatever the runs, and for each `run` besides."""
-
-    attempt: float
-    run: float
-
-
-def _clamped(runs: float, most: int) -> int:
-    return int(min(max(runs, LEAST_RUNS), most))
 
 
 @dataclass(frozen=True)
@@ -248,14 +185,6 @@ class StatisticalAudit:
         return Effort.within(max(left, 0.0), cost, len(candidates))
 
 
-def rounds(pairs: int) -> int:
-    """How many rounds after the first one leave a single pair."""
-    count = 0
-    while pairs > 1:
-        pairs, count = ceil(pairs / SURVIVORS), count + 1
-    return count
-
-
 def _spread(candidates: list[Any], most: int | None) -> list[Any]:
     """All of them, or `most`, in strides: a search that is cut short has seen every part."""
     return [each for start in range(STRIDE) for each in candidates[start::STRIDE]][:most]
@@ -302,10 +231,13 @@ class _Work:
         return learn(first, second), len(first)
 
     def cost(self, given: Any, seconds: float) -> Cost:
-        """Found by very few runs, then by more of them as long as that takes little of the time."""
-        first = self._duration(given, FEWEST)  # builds tables that later runs share
-        slow = first > 2 * CALIBRATION_SHARE * seconds
-        few = last = first if slow else self._duration(given, FEWEST)
+        """Found by a single run, then by more of them as long as that takes little of the time."""
+        before = process_time()
+        self._jobs(as_pair(given)[0], 1, "calibration", CHUNK)[0]()  # builds tables for later runs
+        single = process_time() - before
+        if single > CALIBRATION_SHARE * seconds:
+            return Cost(0.0, single)
+        few = last = self._duration(given, FEWEST)
         runs = FEWEST
         while runs < CHUNK and last < CALIBRATION_SHARE * seconds:
             runs = min(4 * runs, CHUNK)
@@ -345,19 +277,21 @@ class _Work:
 
 
 def _search(work: _Work, candidates: list[Any], effort: Effort) -> tuple[Any, int]:
-    """The most promising pair, and how many were tried."""
+    """The most promising pair, and how many were tried; the first where there is no time."""
     if len(candidates) == 1 and not isinstance(candidates[0], Candidate):
         return candidates[0], 1
     runs, tried = effort.search, 0
     while True:
         promises: list[float] = []
         for number, candidate in enumerate(candidates):
-            if number and work.deadline.missed_at(SEARCH_ENDS):
+            if work.deadline.missed_at(SEARCH_ENDS):
                 break
             label = f"search/{runs}/{number}"
             promises.append(work.promise(candidate, runs, label, effort.chunk, SEARCH_ENDS))
             work.report("search", (number + 1) / len(candidates))
         tried, was_cut = max(tried, len(promises)), len(promises) < len(candidates)
+        if not promises:
+            return candidates[0], tried
         ranked = sorted(range(len(promises)), key=lambda number: -promises[number])
         candidates = [candidates[number] for number in ranked[: ceil(len(ranked) / SURVIVORS)]]
         if len(candidates) == 1 or was_cut:

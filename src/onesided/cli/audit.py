@@ -77,9 +77,10 @@ def audit(
 
     if not 0 < time < inf:
         raise RequestError("--time must be a number of seconds above 0.")
+    _refuse_chart(chart, overwrite)
     whole = Deadline(time)
     claim = target(name, epsilon)
-    listed = None if pairs is None else _read_pairs(pairs)
+    listed = None if pairs is None else _read_pairs(pairs, claim)
     exact, unfinished = [], False
     if method == "exact":
         exact = claim.exactly(_exact_audit(claim, time))
@@ -145,6 +146,7 @@ def attack(
     from onesided.audit import opponents
     from onesided.loss import positive
 
+    _refuse_chart(chart, overwrite)
     exact = positive(epsilon)
     releases = opponents(exact)
     chosen = [each for each in releases if against in (None, each.name, each.name.split(",")[0])]
@@ -191,18 +193,28 @@ def _exactly(claim: Target, seconds: float) -> tuple[list[ExactReport], bool]:
         return [], True
 
 
-def _read_pairs(path: Path) -> list[tuple[Histogram, Histogram]]:
+def _read_pairs(path: Path, claim: Target) -> list[tuple[Histogram, Histogram]]:
+    from onesided.audit.neighbours import are_neighbours
     from onesided.data import Histogram
 
+    if claim.pairs is not None:
+        raise RequestError(f"{claim.name} is audited on rows, not on histograms: omit --pairs.")
     try:
         listed = json.loads(path.read_text(encoding="utf-8"))
-        return [(Histogram(**before), Histogram(**after)) for before, after in listed]
+        pairs = [(Histogram(**before), Histogram(**after)) for before, after in listed]
     except OSError:
         raise RequestError(f"{path} cannot be read: name a file of pairs.") from None
     except (ValueError, TypeError):
         raise RequestError(
             f'{path} must hold [[D, D′], …] with D = {{"all": […], "nonsensitive": […]}}.'
         ) from None
+    relation = claim.setting.relation
+    for number, pair in enumerate(pairs, start=1):
+        if not are_neighbours(*pair, relation):
+            raise RequestError(
+                f"Pair {number} of {path} are no neighbours: D′ must be D with {relation.value}."
+            )
+    return pairs
 
 
 def _audit_facts(
@@ -236,7 +248,7 @@ def _audit_facts(
             "hits": runs.hits,
             "neighbour_hits": runs.neighbour_hits,
             "runs": runs.runs,
-            "pair": str(runs.pair),
+            "pair": _pair(runs.pair),
             "pairs_tried": runs.pairs_tried,
             "seed": runs.seed,
             "effort": vars(runs.effort),
@@ -273,7 +285,7 @@ def _show_audit(
                 "runs": f"the loss is at least {runs.at_least:.3f} "
                 f"(confidence {runs.confidence:g}): {runs.hits} of {runs.runs} outputs against "
                 f"{runs.neighbour_hits}",
-                "pair": runs.pair,
+                "pair": _pair(runs.pair),
                 "searched": f"{runs.pairs_tried} pairs, seed {runs.seed}"
                 + ("" if runs.in_time else "; time ran out before the search was done"),
                 "verdict": "rejected"
@@ -281,6 +293,16 @@ def _show_audit(
                 else "not rejected, which proves nothing: runs can only reject",
             }
         )
+
+
+def _pair(pair: Any) -> str:
+    """The pair in words; one that was given may be of histograms or of rows."""
+    from onesided.audit.neighbours import in_words
+    from onesided.data import Histogram
+
+    if isinstance(pair, tuple) and all(isinstance(each, Histogram) for each in pair):
+        return in_words(*pair)
+    return str(pair)
 
 
 def _audit_bars(
@@ -345,6 +367,14 @@ def _words(value: float) -> str:
 def _number(value: float) -> float | str:
     """JSON has no infinity."""
     return round(value, 9) if isfinite(value) else "unbounded"
+
+
+def _refuse_chart(path: Path | None, overwrite: bool) -> None:
+    """Before the work is done, not after it."""
+    from onesided.data.output import refuse_existing
+
+    if path is not None:
+        refuse_existing([path], overwrite=overwrite)
 
 
 def _write_chart(bars: Mapping[str, float], title: str, path: Path, overwrite: bool) -> None:

@@ -64,12 +64,9 @@ class AHP(BucketAlgorithm):
     def run(
         self, counts: Counts, k: int, budget: Fraction, rng: Randomness, n: int | None = None
     ) -> Bucketed:
-        first_rate = budget * self.partition_share / k
-        second_rate = budget * (1 - self.partition_share) / k
+        first_rate, second_rate = rates = self.rates(k, budget)
         noise = rng.two_sided_geometric(first_rate, counts.size)
-        noisy = counts + noise.reshape(counts.shape)
-        smallest = self.cutoff * log(counts.size) / float(first_rate)
-        buckets = clusters(np.where(noisy < smallest, 0, noisy), 2 / float(second_rate) ** 2)
+        buckets = self.clustered(counts + noise.reshape(counts.shape), rates)
 
         measured = measure_totals(bucket_totals(counts, buckets), second_rate, rng)
         totals = shrunk(measured.values, float(self.shrink / second_rate))
@@ -81,6 +78,16 @@ class AHP(BucketAlgorithm):
             intervals=(measured.interval,),
             parts={"bucket_totals": measured.values},
         )
+
+    def rates(self, k: int, budget: Fraction) -> tuple[Fraction, Fraction]:
+        """The rate of the noise on each count, and of that on each cluster's total."""
+        return budget * self.partition_share / k, budget * (1 - self.partition_share) / k
+
+    def clustered(self, noisy: Counts, rates: tuple[Fraction, Fraction]) -> NDArray[np.int64]:
+        """The cluster of each bin, from noisy counts alone."""
+        first_rate, second_rate = map(float, rates)
+        smallest = self.cutoff * log(noisy.size) / first_rate
+        return clusters(np.where(noisy < smallest, 0, noisy), 2 / second_rate**2)
 
 
 def clusters(noisy: Counts, variance: float) -> NDArray[np.int64]:
