@@ -445,3 +445,14 @@ def test_the_embedded_engine_places_nothing(url: str) -> None:
     engine = DuckDBEngine(visits(devices=2), Unit(UNIT))
     assert not hasattr(engine, "place")
     engine.close()
+
+
+@pytest.mark.parametrize(("usual", "allowed"), [("4MB", "64MB"), ("128MB", "128MB")])
+def test_a_histogram_asks_for_memory_for_its_own_time(url: str, usual: str, allowed: str) -> None:
+    setting = f"&options=-cwork_mem%3D{usual}"
+    with closing(PostgresEngine(url + setting, "visits", Unit(UNIT))) as engine:
+        with engine._release(None) as transaction:
+            transaction.allow_more_memory()
+            assert transaction.rows("SELECT current_setting('work_mem')") == [(allowed,)]
+        with engine._release(None) as transaction:
+            assert transaction.rows("SELECT current_setting('work_mem')") == [(usual,)]

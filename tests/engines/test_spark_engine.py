@@ -18,6 +18,7 @@ import onesided as osd
 from onesided.data.units import Unit
 from onesided.engine.duckdb import DuckDBEngine
 from onesided.engine.spark import SparkEngine
+from onesided.engine.spark_session import settings
 from onesided.errors import OutputError, ReleaseFailed, RequestError, SourceError
 from support.engines import KEY, comparable, count_query, counted, sample_query, sampled
 from support.trouble import full_disk
@@ -120,6 +121,46 @@ def test_few_units_need_no_shuffle_of_all_rows(spark: Any, folder: Path) -> None
     above, below = plan.split("BroadcastHashJoin")
     assert above.count("Exchange") == 1  # of the kept rows
     assert "SortMergeJoin" not in below
+
+
+@pytest.mark.parametrize("rows_a_scan", [0, 2**40], ids=["a scan a file", "one scan"])
+@pytest.mark.parametrize("block", [2**20, 64], ids=["whole files", "blocks"])
+def test_how_files_are_scanned_changes_nothing(
+    spark: Any,
+    folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    rows_a_scan: int,
+    block: int,
+) -> None:
+    """Single rows: every plan writes the same rows, cut at the same places of the source."""
+    monkeypatch.setattr("onesided.engine.spark_source.ROWS_A_SCAN", rows_a_scan)
+    monkeypatch.setattr("onesided.engine.spark_source.BLOCK_ROWS", block)
+    here, there = DuckDBEngine(folder, Unit()), SparkEngine(folder, Unit(), spark)
+    query = sample_query(there, POLICY)
+    with settings(spark, {"spark.sql.files.maxPartitionBytes": "2048"}):
+        there.place(query, str(tmp_path / "sample"))
+    files = sorted((tmp_path / "sample").iterdir())
+    stored = [tuple(row.values()) for file in files for row in pq.read_table(file).to_pylist()]
+    assert comparable(stored) == comparable(sampled(here, query))
+    sources = [pq.read_metadata(file).num_rows for file in sorted(folder.rglob("*.parquet"))]
+    assert len(files) == sum(-(-rows // block) for rows in sources)
+    for engine in (here, there):
+        engine.close()
+
+
+def test_whole_files_move_no_rows(
+    spark: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("onesided.engine.spark_source.ROWS_A_SCAN", 0)
+    engine: Any = SparkEngine(folder, Unit(), spark)
+    with engine._prepared(sample_query(engine, POLICY)) as frame:
+        plan = frame._jdf.queryExecution().executedPlan().toString()
+        tasks = frame._jdf.queryExecution().executedPlan().execute().getNumPartitions()
+    engine.close()
+    assert "Exchange" not in plan
+    assert "Sort" not in plan
+    assert tasks == len(list(folder.rglob("*.parquet")))
 
 
 def test_the_executors_write_a_folder(spark: Any, folder: Path, tmp_path: Path) -> None:

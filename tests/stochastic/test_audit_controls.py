@@ -7,6 +7,7 @@ of its own, and tested again and again on fresh runs. Seeds are fixed.
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 
 import pytest
 from scipy import stats
@@ -14,6 +15,7 @@ from scipy import stats
 from onesided.audit import StatisticalReport
 from onesided.audit.statistical import CONFIDENCE
 from onesided.mechanisms.base import Kind
+from onesided.mechanisms.candidates import Completed
 from onesided.mechanisms.registry import mechanism, mechanism_names
 from support.controls import CONTROLS, Control
 
@@ -69,3 +71,14 @@ def test_too_little_noise_is_caught_by_a_search_too(control: Control):
 def test_enough_noise_is_rejected_as_rarely_as_the_confidence_allows(control: Control):
     wronged = rejections(control.reports(SOUND_TESTS, weak=False, searched=False))
     assert as_rare_as_allowed(wronged, SOUND_TESTS), wronged
+
+
+@pytest.mark.soak
+def test_all_bins_after_the_probe_is_judged_too():
+    lonely = CONTROLS["laplace"].known
+    control = replace(
+        CONTROLS["auto"], second=Completed(Fraction(1, 2)), known=lonely, sound_test=2_000
+    )
+    assert rejections(control.reports(QUICK_TESTS, weak=True, searched=False)) >= QUICK_TESTS - 1
+    wronged = rejections(control.reports(QUICK_TESTS, weak=False, searched=False))
+    assert as_rare_as_allowed(wronged, QUICK_TESTS)

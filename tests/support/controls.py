@@ -10,6 +10,7 @@ from onesided.audit.neighbours import Candidate
 from onesided.audit.targets import BY_POLICY, TWO_DIMENSIONAL, Shape, running
 from onesided.mechanisms.auto import Auto, _Chosen
 from onesided.mechanisms.base import Choice, Mechanism, Outline
+from onesided.mechanisms.candidates import Candidate as Second
 from onesided.mechanisms.candidates import Continued
 from onesided.mechanisms.registry import mechanism
 from onesided.mechanisms.residual import Residual
@@ -27,8 +28,10 @@ class AutoWithoutTrials(Auto):
     or the proof is wrong.
     """
 
+    chosen: Second = AUTO_CHOICE
+
     def choose(self, probe, outline: Outline, epsilon: Fraction, rng) -> Choice:
-        return _Chosen(AUTO_CHOICE, probe, outline, epsilon)
+        return _Chosen(self.chosen, probe, outline, epsilon)
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,8 @@ class Control:
 
     - `learn`, `test`: runs on either side, `search` for each pair in the first round;
     - `sound_test`: runs for each of very many tests of the mechanism with all of its noise;
-    - `known`: a pair that the search has found, for a version without search.
+    - `known`: a pair that the search has found, for a version without search;
+    - `second`: what `auto` does after its probe.
     """
 
     name: str
@@ -48,6 +52,7 @@ class Control:
     test: int
     sound_test: int
     known: tuple[tuple[int, ...], tuple[int, ...], int, int, bool]
+    second: Second = AUTO_CHOICE
 
     @property
     def setting(self) -> Setting:
@@ -55,7 +60,9 @@ class Control:
         return Setting(shape=shape, most_bins=self.bins, by_bin=self.name in BY_POLICY)
 
     def mechanism(self, *, weak: bool) -> Auditable:
-        chosen: Mechanism = AutoWithoutTrials() if self.name == "auto" else mechanism(self.name)
+        chosen: Mechanism = mechanism(self.name)
+        if self.name == "auto":
+            chosen = AutoWithoutTrials(chosen=self.second)
         return running(chosen, self.epsilon * (TOO_LITTLE_NOISE if weak else 1))
 
     def reports(self, times: int, *, weak: bool, searched: bool) -> list[StatisticalReport]:
