@@ -33,6 +33,7 @@ from onesided.randomness import fresh_coin_key
 UNIT = Unit(("device", "day"))
 PERSON = Unit(("id",))
 PEOPLE = 0.5  # for each row of the trace
+PEOPLE_A_FILE = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,8 @@ class Bench:
 
     def __init__(self, folder: Path, rows: int = 0) -> None:
         self.folder = folder
-        self.trace, self.people = folder / "trace.parquet", folder / "people.parquet"
+        self.trace = folder / "trace.parquet"
+        self.people, self.one_file = folder / "people", folder / "people.parquet"
         self.coins = Coins(fresh_coin_key(), Fraction(1))
         if rows:
             self._make(rows)
@@ -101,11 +103,16 @@ class Bench:
     def _make(self, rows: int) -> None:
         make_trajectories(self.trace, rows)
         raw = self.folder / "raw.parquet"
-        make_people(raw, int(rows * PEOPLE))
+        people = int(rows * PEOPLE)
+        make_people(raw, people)
         # Unsigned integers are decimals for Spark and unknown to PostgreSQL.
-        duckdb.execute(
-            f"COPY (SELECT * REPLACE (CAST(zip AS INTEGER) AS zip) FROM '{raw}') TO '{self.people}'"
-        )
+        plain = f"SELECT * REPLACE (CAST(zip AS INTEGER) AS zip) FROM '{raw}'"
+        duckdb.execute(f"COPY ({plain}) TO '{self.one_file}'")
+        self.people.mkdir()
+        for number, first in enumerate(range(0, people, PEOPLE_A_FILE)):
+            file = self.people / f"{number:03}.parquet"
+            some = f"{plain} WHERE id >= {first} AND id < {first + PEOPLE_A_FILE}"
+            duckdb.execute(f"COPY ({some}) TO '{file}'")
         raw.unlink()
 
     def query(self, engine: Engine) -> SampleQuery:
@@ -136,7 +143,7 @@ def postgres_jobs(bench: Bench) -> Iterator[list[Job]]:
     Bench.postmaster = server.get_pid()
     url = server.get_uri()
     with adbc_driver_postgresql.dbapi.connect(url) as connection, connection.cursor() as cursor:
-        for name, path in (("trace", bench.trace), ("people", bench.people)):
+        for name, path in (("trace", bench.trace), ("people", bench.one_file)):
             file = pq.ParquetFile(path)
             cursor.adbc_ingest(name, file.iter_batches(), mode="create")
         cursor.execute("ALTER TABLE people ADD PRIMARY KEY (id)")
@@ -154,6 +161,7 @@ def postgres_jobs(bench: Bench) -> Iterator[list[Job]]:
             connection.rollback()
 
         def ask(statement: str) -> None:
+            cursor.execute("SET LOCAL work_mem = '64MB'")  # as our own statement does
             cursor.execute(statement)
             cursor.fetchall()
             connection.rollback()
@@ -209,11 +217,12 @@ def spark_jobs(bench: Bench) -> Iterator[list[Job]]:
         spark: Any = builder.config("spark.local.dir", str(bench.folder / "spill")).getOrCreate()
     spark.sparkContext.setLogLevel("OFF")
     rows = SparkEngine(bench.people, Unit(), spark)
+    large = SparkEngine(bench.one_file, Unit(), spark)
     trace = SparkEngine(bench.trace, UNIT, spark)
-    rows.inspect()
-    trace.inspect()
-    spark.read.parquet(str(bench.people)).createOrReplaceTempView("people")
-    spark.read.parquet(str(bench.trace)).createOrReplaceTempView("trace")
+    for engine in (rows, large, trace):
+        engine.inspect()
+    for name, path in (("people", bench.people), ("large", bench.one_file), ("trace", bench.trace)):
+        spark.read.parquet(str(path)).createOrReplaceTempView(name)
 
     def place(engine: SparkEngine) -> None:
         target = bench.folder / "ours"
@@ -223,6 +232,7 @@ def spark_jobs(bench: Bench) -> Iterator[list[Job]]:
     def copy(statement: str) -> None:
         spark.sql(statement).write.mode("overwrite").parquet(str(bench.folder / "plain"))
 
+    open_rows = f"SELECT * FROM {{}} WHERE NOT ({POLICY})"
     allowed = f"SELECT device, day FROM trace GROUP BY ALL HAVING NOT bool_or({POLICY})"
     whole_units = (
         f"SELECT trace.* FROM trace LEFT SEMI JOIN ({allowed}) u ON trace.device = u.device "
@@ -233,26 +243,27 @@ def spark_jobs(bench: Bench) -> Iterator[list[Job]]:
         Job(
             "Spark sample, one row a unit",
             lambda: place(rows),
-            lambda: copy(f"SELECT * FROM people WHERE NOT ({POLICY}) ORDER BY id"),
+            lambda: copy(open_rows.format("people")),
             1.4,
             PEOPLE,
         ),
         Job(
-            "the same, beside an unsorted copy",
+            "the same, beside a sorted copy",
             lambda: place(rows),
-            lambda: copy(f"SELECT * FROM people WHERE NOT ({POLICY})"),
+            lambda: copy(f"{open_rows.format('people')} ORDER BY id"),
             again=True,
         ),
         Job(
-            "Spark sample, trajectories",
+            "the same, all in one large file",
+            lambda: place(large),
+            lambda: copy(open_rows.format("large")),
+            again=True,
+        ),
+        Job("Spark sample, trajectories", lambda: place(trace), lambda: copy(whole_units), 1.4),
+        Job(
+            "the same, beside a sorted copy",
             lambda: place(trace),
             lambda: copy(f"{whole_units} ORDER BY trace.device, trace.day"),
-            1.4,
-        ),
-        Job(
-            "the same, beside an unsorted copy",
-            lambda: place(trace),
-            lambda: copy(whole_units),
             again=True,
         ),
         Job(
@@ -267,8 +278,8 @@ def spark_jobs(bench: Bench) -> Iterator[list[Job]]:
             lambda: spark.sql(distinct).collect(),
         ),
     ]
-    rows.close()
-    trace.close()
+    for engine in (rows, large, trace):
+        engine.close()
     spark.stop()
 
 

@@ -1,8 +1,8 @@
 """PostgreSQL and Spark beside their own plain, non-private statements, and how jobs grow.
 
 CPU seconds are those of this process and of the servers it started. Each job is run alternately
-with its plain twin and the best of `--repeat` runs counts. Exits with 1 where a ratio is above its
-goal.
+with its plain twin and the best of `--repeat` runs counts: Spark compiles during the first ones.
+Exits with 1 where a ratio is above its goal.
 
     --rows 4000000                  PostgreSQL, Spark, and OpenDP where it is installed
     --growth 1000000,10000000       how the time grows with the rows, DuckDB's too
@@ -207,7 +207,7 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--rows", type=int, default=4_000_000, help="rows of trajectories")
-    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--growth", help="sizes, such as 1000000,10000000,100000000")
     parser.add_argument("--larger-than-memory", type=int, metavar="ROWS")
     parser.add_argument("--engine", choices=list(ENGINES), help="only this one")

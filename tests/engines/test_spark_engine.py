@@ -163,6 +163,16 @@ def test_whole_files_move_no_rows(
     assert tasks == len(list(folder.rglob("*.parquet")))
 
 
+@pytest.mark.parametrize("unit", [Unit(), Unit(UNIT)], ids=["rows", "keys"])
+def test_no_python_runs_on_the_executors(spark: Any, folder: Path, unit: Unit) -> None:
+    engine: Any = SparkEngine(folder, unit, spark)
+    with engine._prepared(sample_query(engine, POLICY)) as frame:
+        plan = frame._jdf.queryExecution().toString()
+    engine.close()
+    assert "LocalTableScan" in plan
+    assert "ExistingRDD" not in plan
+
+
 def test_the_executors_write_a_folder(spark: Any, folder: Path, tmp_path: Path) -> None:
     engine = SparkEngine(folder, Unit(UNIT), spark)
     query = sample_query(engine, POLICY)

@@ -1,11 +1,8 @@
-"""Spark in processes of their own: a right that is withdrawn, and Ctrl-C."""
+"""Ctrl-C in a real process that works on Spark."""
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,27 +11,8 @@ from onesided.cli import INTERRUPTED
 from support.interrupting import LEDGER, balance, interrupted
 from support.visits import POLICY, UNIT, write_visits
 
-SECONDS = 300
-pytestmark = pytest.mark.soak  # Java starts anew for each
 
-
-def test_a_file_that_may_not_be_read_any_more() -> None:
-    script = Path(__file__).parents[1] / "support" / "spark_unreadable.py"
-    finished = subprocess.run(
-        [sys.executable, str(script)],
-        capture_output=True,
-        text=True,
-        timeout=SECONDS,
-        check=False,
-    )
-    assert finished.returncode == 0, finished.stderr[-2000:]
-    told = json.loads(finished.stdout.splitlines()[-1])
-    assert told["said"].startswith("Spark failed after the charge, which stands")
-    assert "visits" not in told["said"]
-    assert told["left"] == []
-    assert told["spent"] == ["1", "1"]
-
-
+@pytest.mark.soak  # starts Java anew
 def test_ctrl_c_ends_the_sample_and_says_what_was_charged(tmp_path: Path) -> None:
     path = write_visits(tmp_path, devices=2000)
     private, out = tmp_path / "private", tmp_path / "out"

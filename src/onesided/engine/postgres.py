@@ -124,6 +124,7 @@ class PostgresEngine(RemoteEngine):
 
     def count(self, query: CountQuery) -> GroupCounts:
         with releasing(), self._release(query.coins) as transaction:
+            transaction.allow_more_memory()
             table = transaction.table(self._statements.count(query))
             return GroupCounts.of(self._with_decimals(table, query.by), query.by)
 

@@ -24,6 +24,9 @@ _READING = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 _WRITING = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ WRITE"
 _SETTINGS = """SELECT set_config('TimeZone', 'UTC', true),
     set_config('statement_timeout', $1, true)"""
+_WORK_MEMORY = "64MB"
+_MORE_MEMORY = f"""SELECT set_config('work_mem', '{_WORK_MEMORY}', true)
+    WHERE pg_size_bytes(current_setting('work_mem')) < pg_size_bytes('{_WORK_MEMORY}')"""
 _UNKNOWN = "PostgreSQL stopped answering (check the connection and the server's disk)"
 _AFTER_THE_CHARGE = {
     "57": "PostgreSQL ended the statement",
@@ -73,6 +76,10 @@ class Transaction:
     def bind(self, coins: Coins) -> None:
         """Set the coin key for the time of this transaction."""
         self.rows(f"SELECT set_config('{_KEY_SETTING}', $1, true)", (coins.key,))
+
+    def allow_more_memory(self) -> None:
+        """For the pairs of a histogram, which the usual 4 MB send to disk again and again."""
+        self.rows(_MORE_MEMORY)
 
     def table(self, statement: str) -> pa.Table:
         with self._cursor(statement) as cursor:

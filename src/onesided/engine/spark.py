@@ -11,7 +11,9 @@ import logging
 import math
 import os
 import secrets
+import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -46,6 +48,14 @@ _FIXED_PLAN = {
     "spark.sql.autoBroadcastJoinThreshold": "-1",
     "spark.sql.broadcastTimeout": "-1",
 }
+# Bytes would decide as well where files are cut to be read, or read together. And the same code
+# serves all scans, unless they are compiled as one.
+_WHOLE_FILES = {
+    "spark.sql.files.maxPartitionBytes": str(2**40),
+    "spark.sql.files.openCostInBytes": str(2**40),
+    "spark.sql.codegen.wholeStage.union.enabled": "false",
+}
+_SECONDS_TO_STOP = 1.0
 _LOGGERS = ("SQLQueryContextLogger", "root")
 _PARTITIONS = "spark.sql.shuffle.partitions"
 _FLAVOUR = SparkFlavour()
@@ -148,8 +158,8 @@ class SparkEngine(RemoteEngine):
                 frame.write.mode("errorifexists").parquet(place)
                 return self._spark.read.parquet(place).count()
             target = _path(place)
-            with tempfile.TemporaryDirectory(dir=target.parent, prefix=".onesided-") as workspace:
-                written = Path(workspace) / "rows"
+            with _workspace(target.parent) as workspace:
+                written = workspace / "rows"
                 frame.write.parquet(written.as_uri())
                 for crumb in (*written.glob(".*.crc"), *written.glob("_*")):
                     crumb.unlink()
@@ -178,13 +188,18 @@ class SparkEngine(RemoteEngine):
     @contextmanager
     def _prepared(self, query: SampleQuery) -> Iterator[DataFrame]:
         """The chosen rows, sorted, and cut into partitions by nothing but themselves."""
-        partitions = self._partitions()
+        partitions, blocks = self._partitions(), self._source.blocks
         fixed = {**_FIXED_PLAN, _PARTITIONS: str(partitions)}
+        if blocks is not None and blocks.are_scans:
+            fixed.update(_WHOLE_FILES)
         with self._coin_key(query.coins) as key, settings(self._spark, fixed):
             statements = self._statements(key)
-            if self._unit.is_row:
+            if blocks is not None and blocks.are_scans:
+                # A task reads a whole file: its rows are in order and cut off already.
+                yield self._spark.sql(statements.sample(query))
+            elif blocks is not None:
                 # Rows keep their places in the source: a block of places is a file.
-                yield self._cut(statements, query, BLOCK, self._source.blocks, [ORDER])
+                yield self._cut(statements, query, BLOCK, blocks.number, [ORDER])
             elif self._few_units and set(self._unit.columns) <= set(query.columns):
                 first, texts = statements.sorting(query.columns)
                 parted = replace(statements, flavour=self._numbering(query.coins, partitions))
@@ -224,7 +239,8 @@ class SparkEngine(RemoteEngine):
         if coins is None:
             yield ""
             return
-        view = self._named(self._spark.createDataFrame([(coins.key,)], "key string"))
+        # From Arrow the executors read it by themselves; a Python list takes a Python process.
+        view = self._named(self._spark.createDataFrame(pa.table({"key": [coins.key]})))
         try:
             yield f"(SELECT key FROM {view})"
         finally:
@@ -253,6 +269,26 @@ class SparkEngine(RemoteEngine):
 
 def _path(place: str) -> Path:
     return Path(place.removeprefix("file://")).absolute()
+
+
+@contextmanager
+def _workspace(parent: Path) -> Iterator[Path]:
+    """A private folder in `parent` for the time of one job.
+
+    Tasks of a job that is interrupted or fails end a little later than their caller, and make the
+    folders anew that they write to: what is removed is looked after until it stays away.
+    """
+    folder = Path(tempfile.mkdtemp(dir=parent, prefix=".onesided-"))
+    try:
+        yield folder
+    except BaseException:
+        until = time.monotonic() + _SECONDS_TO_STOP
+        while time.monotonic() < until:
+            shutil.rmtree(folder, ignore_errors=True)
+            time.sleep(_SECONDS_TO_STOP / 20)
+        raise
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager

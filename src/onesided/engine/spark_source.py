@@ -6,8 +6,9 @@ import hashlib
 import os
 import re
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
 
 import pyarrow as pa
@@ -27,6 +28,9 @@ ORDER = "osd_order"
 BLOCK = "osd_block"
 #: So many rows of a source file make a file of a sample, less what is left out.
 BLOCK_ROWS = 2**20
+#: A scan for each file saves a shuffle of its rows, and costs as much as so many of them do.
+MOST_SCANS = 64
+ROWS_A_SCAN = 2**18
 _FILE_SHIFT = 2**44
 _FILE, _PLACE = "osd_file", "osd_place"
 _FLAVOUR = SparkFlavour()
@@ -50,20 +54,40 @@ _TEXT = re.compile(r"string\b.*|char\(\d+\)|varchar\(\d+\)")
 _EPOCH = "TIMESTAMP_NTZ '1970-01-01 00:00:00'"
 
 
+class _FileFacts(NamedTuple):
+    """What the rows of a file have in common: their tag, their shift, and their first block."""
+
+    address: str
+    tag: str
+    shift: int
+    first: int
+
+
+@dataclass(frozen=True)
+class _Blocks:
+    """The blocks of rows that become the files of a sample.
+
+    - `are_scans`: every block is a whole file with a scan of its own, in the order of the blocks.
+    """
+
+    number: int
+    are_scans: bool
+
+
 @dataclass(frozen=True)
 class SparkSource:
     """A DataFrame in our types, and what is known about it.
 
     - `frame`: the columns, and where rows are units their name, order and block.
     - `arrow`: the columns as they leave.
-    - `blocks`: how many blocks there are where rows are units.
+    - `blocks`: the blocks of rows, where rows are units.
     - `files`, `listing`: the files it reads, here or elsewhere; None for tables.
     """
 
     frame: DataFrame
     schema: Schema
     arrow: pa.Schema
-    blocks: int = 0
+    blocks: _Blocks | None = None
     files: Files | None = None
     listing: _Listing | None = None
 
@@ -147,54 +171,75 @@ def _from_files(spark: SparkSession, text: str, unit: Unit) -> SparkSource:
 
 def _with_names(
     spark: SparkSession, frame: DataFrame, tags: dict[str, str]
-) -> tuple[DataFrame, int]:
-    """Each row with its name, its order and its block, and the number of blocks."""
-    from pyspark.sql.functions import broadcast, col, count, expr
+) -> tuple[DataFrame, _Blocks]:
+    """Each row with its name, its order and its block, and what blocks there are."""
+    from pyspark.sql.functions import col, count
 
     located = frame.select(
         "*", col("_metadata.file_path").alias(_FILE), col("_metadata.row_index").alias(_PLACE)
     )
     rows = located.groupBy(_FILE).agg(count("*")).collect()
     sizes = {str(row[0]): int(row[1]) for row in rows}
-    facts = []
-    blocks = 0
-    for position, (address, tag) in enumerate(tags.items(), start=1):
-        facts.append((address, f"{tag}:", position * _FILE_SHIFT, blocks))
-        blocks += -(-sizes.get(address, 0) // BLOCK_ROWS)
     if set(sizes) - set(tags):
         raise SourceError("The files cannot be told apart by name; rename them in plain letters.")
-    if len(facts) == 1:
-        # The same for all rows: nothing has to be looked up for each of them.
-        _, tag, shift, first = facts[0]
-        joined = located.selectExpr(
-            "*",
-            f"'{tag}' AS osd_tag",
-            f"CAST({shift} AS BIGINT) AS osd_shift",
-            f"{first} AS osd_first",
-        )
-    else:
-        known = spark.createDataFrame(
-            facts, f"{_FILE} string, osd_tag string, osd_shift bigint, osd_first int"
-        )
-        joined = located.join(broadcast(known), _FILE)
-    named = joined.select(
-        *(frame[_FLAVOUR.name(name)] for name in frame.columns),
-        expr(f"osd_tag || CAST({_PLACE} AS STRING)").alias(NAME),
-        expr(f"osd_shift + {_PLACE}").alias(ORDER),
-        expr(f"CAST(osd_first + {_PLACE} DIV {BLOCK_ROWS} AS INT)").alias(BLOCK),
+    facts = []
+    number = 0
+    for position, (address, tag) in enumerate(tags.items(), start=1):
+        if address in sizes:
+            facts.append(_FileFacts(address, f"{tag}:", position * _FILE_SHIFT, number))
+            number += -(-sizes[address] // BLOCK_ROWS)
+    few = 0 < len(facts) <= MOST_SCANS
+    apart = len(facts) == 1 or (few and sum(sizes.values()) >= len(facts) * ROWS_A_SCAN)
+    known = _scanned_apart(located, facts) if apart else _looked_up(spark, located, facts)
+    named = known.selectExpr(
+        *map(_FLAVOUR.name, frame.columns),
+        f"osd_tag || CAST({_PLACE} AS STRING) AS {NAME}",
+        f"osd_shift + {_PLACE} AS {ORDER}",
+        f"CAST(osd_first + {_PLACE} DIV {BLOCK_ROWS} AS INT) AS {BLOCK}",
     )
-    return named, max(1, blocks)
+    return named, _Blocks(max(1, number), apart and number == len(facts))
+
+
+def _scanned_apart(located: DataFrame, facts: list[_FileFacts]) -> DataFrame:
+    """A scan for each file, in their order: its facts are the same for all of its rows."""
+    from pyspark.sql.functions import col
+
+    scans = [
+        (located.where(col(_FILE) == each.address) if len(facts) > 1 else located).selectExpr(
+            "*",
+            f"'{each.tag}' AS osd_tag",
+            f"CAST({each.shift} AS BIGINT) AS osd_shift",
+            f"{each.first} AS osd_first",
+        )
+        for each in facts
+    ]
+    return reduce(lambda above, below: above.unionAll(below), scans)
+
+
+def _looked_up(spark: SparkSession, located: DataFrame, facts: list[_FileFacts]) -> DataFrame:
+    """The facts of its file for every row, from a small table that all executors have."""
+    from pyspark.sql.functions import broadcast
+
+    known = pa.table(
+        {
+            _FILE: pa.array([each.address for each in facts], pa.string()),
+            "osd_tag": pa.array([each.tag for each in facts], pa.string()),
+            "osd_shift": pa.array([each.shift for each in facts], pa.int64()),
+            "osd_first": pa.array([each.first for each in facts], pa.int32()),
+        }
+    )
+    return located.join(broadcast(spark.createDataFrame(known)), _FILE)
 
 
 def _typed(
     frame: DataFrame,
     *,
-    blocks: int = 0,
+    blocks: _Blocks | None = None,
     files: Files | None = None,
     listing: _Listing | None = None,
 ) -> SparkSource:
     """The columns in the form that our types promise: texts by code point, times UTC."""
-    hidden = [name for name in (NAME, ORDER, BLOCK) if blocks and name in frame.columns]
+    hidden = [] if blocks is None else [NAME, ORDER, BLOCK]
     kinds = {name: kind for name, kind in frame.dtypes if name not in hidden}
     lowered = [name.lower() for name in kinds]
     if len(set(lowered)) != len(lowered):
