@@ -16,11 +16,8 @@ BINS = 1024
 
 def with_noise(counts: np.ndarray, both: Fraction, down: Fraction, seed: int) -> np.ndarray:
     rng = seeded(seed)
-    return (
-        counts
-        + rng.two_sided_geometric(both, counts.size)
-        - rng.geometric(down, counts.size)
-    )  # fmt: skip
+    noise = rng.two_sided_geometric(both, counts.size) - rng.geometric(down, counts.size)
+    return counts + noise
 
 
 @pytest.mark.parametrize(
@@ -71,3 +68,9 @@ def test_any_scale_of_noise_gives_counts(epsilon: str) -> None:
 def test_one_bin_alone() -> None:
     assert likely_counts(np.array([-3]), Noise(0.1, 0.1)).tolist() == [0]
     assert likely_counts(np.array([[10_000]]), Noise(0.1, 0.1)).tolist() == [[10_000]]
+
+
+def test_rates_too_small_to_be_told_from_one_another() -> None:
+    found = Noise(1e-17, 1e-17).likelihood(np.array([-1e17, 0.0, 1e17]))
+    assert np.all(np.isfinite(found))
+    np.testing.assert_allclose(found * 1e-17, [1.5 * np.exp(-1), 0.5, 0.5 * np.exp(-1)], rtol=1e-3)

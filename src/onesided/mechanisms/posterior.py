@@ -8,7 +8,7 @@ here reads data, so floating point does no harm.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import exp, expm1, isclose
+from math import exp, expm1
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,17 +53,15 @@ class Noise:
         """Pr[N − G = e] up to a constant, with α = e^(−both) and β = e^(−down).
 
         αᵉ/(1 − αβ) for e ≥ 0. For e = −t it is Σ_{g≤t} α^(t−g)·β^g + αβ·βᵗ/(1 − αβ), and the sum
-        is (α^(t+1) − β^(t+1))/(α − β).
+        is λᵗ·(1 − e^(−D(t+1)))/(1 − e^(−D)), λ the larger of α and β and D the difference of rates.
         """
-        both, down = self.both, self.down
-        if isclose(both, down, rel_tol=APART):
-            down = both * (1 + APART)  # so that the quotient exists
-        beyond = -expm1(-(both + down))
-        above = np.exp(-both * np.maximum(noise, 0)) / beyond
+        beyond = -expm1(-(self.both + self.down))
+        above = np.exp(-self.both * np.maximum(noise, 0)) / beyond
         t = np.maximum(-noise, 0)
-        apart = exp(-both) - exp(-down)
-        sums = (np.exp(-both * (t + 1)) - np.exp(-down * (t + 1))) / apart
-        below = sums + exp(-(both + down)) * np.exp(-down * t) / beyond
+        least = min(self.both, self.down)
+        apart = max(abs(self.both - self.down), APART * least)
+        sums = np.exp(-least * t) * np.expm1(-apart * (t + 1)) / expm1(-apart)
+        below = sums + exp(-(self.both + self.down)) * np.exp(-self.down * t) / beyond
         found: Floats = np.where(noise >= 0, above, below)
         return np.maximum(found, IMPOSSIBLE)
 
