@@ -190,11 +190,12 @@ class SparkEngine(RemoteEngine):
         """The chosen rows, sorted, and cut into partitions by nothing but themselves."""
         partitions, blocks = self._partitions(), self._source.blocks
         fixed = {**_FIXED_PLAN, _PARTITIONS: str(partitions)}
-        if blocks is not None and blocks.are_scans:
+        by_file = blocks is not None and blocks.are_scans
+        if by_file:
             fixed.update(_WHOLE_FILES)
         with self._coin_key(query.coins) as key, settings(self._spark, fixed):
             statements = self._statements(key)
-            if blocks is not None and blocks.are_scans:
+            if by_file:
                 # A task reads a whole file: its rows are in order and cut off already.
                 yield self._spark.sql(statements.sample(query))
             elif blocks is not None:

@@ -24,7 +24,7 @@ from onesided.mechanisms.noise import (
 from onesided.mechanisms.one_sided import subtract_noise
 from onesided.mechanisms.posterior import Noise, likely_counts
 from onesided.mechanisms.privtree import PrivTree
-from onesided.mechanisms.probe import PROBE_SHARE, is_bucketed, probe_loss
+from onesided.mechanisms.probe import is_bucketed, probe_loss, probe_rate
 from onesided.mechanisms.residual import Residual, Seen, SensitiveTotal, Unseen, intervals
 from onesided.randomness import Randomness
 
@@ -48,11 +48,6 @@ class Before:
     counts: Counts
     rate: Fraction
     total: SensitiveTotal | None
-
-    @property
-    def floor(self) -> Counts:
-        """What no count of all units is below."""
-        return np.maximum(self.counts, 0)
 
 
 class Candidate(ABC):
@@ -138,8 +133,9 @@ class Completed(Candidate):
         """The noise on both kinds of units, or all of them where that is less."""
         if facts.density is None:
             return None
-        left = self.loss(epsilon, outline_of(facts))
-        down = (left.nonsensitive + PROBE_SHARE * epsilon) / facts.k
+        outline = outline_of(facts)
+        left = self.loss(epsilon, outline)
+        down = probe_rate(epsilon, outline) + left.nonsensitive / facts.k
         wrong = two_sided_mean_size(left.sensitive / facts.k) + geometric_mean(down)
         return min(wrong, facts.density)
 
@@ -162,13 +158,14 @@ class Ordinary(Candidate):
 
     def measure(self, data: Histogram, before: Before, left: Loss, rng: Randomness) -> Measurement:
         plain = self.mechanism.measure(data, 2 * left.sensitive, rng)
-        certain = Interval(Measured.ALL, before.floor, None, 1.0)
+        floor = np.maximum(before.counts, 0)
+        certain = Interval(Measured.ALL, floor, None, 1.0)
         return replace(
             plain,
-            value=np.maximum(plain.value, before.floor),
+            value=np.maximum(plain.value, floor),
             loss=left,
             intervals=(*plain.intervals, certain),
-            parts={**plain.parts, "lower": before.floor},
+            parts={**plain.parts, "lower": floor},
         )
 
     def expected_error(self, facts: PublicFacts, epsilon: Fraction) -> float | None:
