@@ -12,7 +12,6 @@ from onesided.experiments.metrics import mre
 from onesided.mechanisms.auto import Auto
 from onesided.mechanisms.base import Mechanism, Outline
 from onesided.mechanisms.candidates import candidates
-from onesided.mechanisms.cautious import FALSE_ALARM, CautiousDawa, alarm_thresholds
 from onesided.mechanisms.dawa import Dawa
 from onesided.mechanisms.laplace import Laplace
 from onesided.mechanisms.probe import (
@@ -107,20 +106,6 @@ def test_open_domains_are_probed_and_continued() -> None:
     found = Auto().release(data, epsilon=5, rng=seeded(1))
     assert found.keys is not None
     np.testing.assert_allclose(found.value, everyone[found.keys], rtol=0.5)
-
-
-def test_caution_keeps_noise_out_of_empty_bins() -> None:
-    empty = Histogram(np.zeros(BINS), np.zeros(BINS))
-    assert error(CautiousDawa(), empty, "1/10") <= min(FALSE_ALARM, error(Dawa(), empty, "1/10"))
-
-
-@pytest.mark.parametrize("rate", [1e-6, 0.01, 1.0, 500.0])
-def test_the_alarm_thresholds_solve_their_equation(rate: float) -> None:
-    sizes = np.array([1, 8, 4096])
-    thresholds = alarm_thresholds(sizes, rate)
-    expected = np.exp(-rate * thresholds) * (thresholds + 1 / rate) / 2
-    solved = np.isclose(expected, FALSE_ALARM * sizes, rtol=1e-3)
-    assert np.all(solved | ((thresholds == 0) & (expected < FALSE_ALARM * sizes)))
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from onesided.mechanisms.picture import (
     Span,
     Texture,
     grain_of_bins,
+    levelled_to,
     localities,
     made_up_levels,
     measured_grain,
@@ -194,6 +195,28 @@ def test_counts_that_deviate_less_than_chance_must_be_smaller() -> None:
     assert thinned_to(found, expected, empty, dice)[1][1] < 0.2
     assert thinned_to(found, expected, rough, dice)[1][1] == 20.0
     assert thinned_to(one_piece(1024, 0.0), expected, empty, dice)[1][1] == 20.0
+
+
+def test_pieces_are_drawn_together_as_far_as_all_bins_deviate_less_than_they_do() -> None:
+    dice = seeded(6).generator()
+    piece = np.repeat([0, 1], 512)
+    found = Pieces.of(piece, np.array([50.0, 150.0]), np.zeros(1024, int), RATE)
+    hidden = found.means / 2
+    apart = Roughness.of(dice.poisson(found.means + hidden), found, 8)
+    alike = Roughness.of(dice.poisson(150, 1024), found, 8)
+    assert levelled_to(found, hidden, apart, dice)[0] is found
+    drawn, other = levelled_to(found, hidden, alike, dice)
+    assert np.ptp(drawn.means) < 40
+    assert drawn.means.sum() + other.sum() == pytest.approx(found.means.sum() + hidden.sum())
+
+
+def test_pieces_hold_no_more_than_there_is() -> None:
+    piece = np.repeat([0, 1], [1, 1023])
+    found = Pieces.of(piece, np.array([500.0, 2.0]), np.zeros(1024, int), RATE)
+    assert found.with_at_most(10_000) is found
+    fewer = found.with_at_most(700)
+    assert fewer.units == pytest.approx(700)
+    assert fewer.means[0] == 500
 
 
 def test_holes_among_full_bins_are_no_smaller_than_the_deviations_allow() -> None:

@@ -19,6 +19,7 @@ from onesided.mechanisms.picture import (
     Picture,
     Texture,
     grain_of_bins,
+    levelled_to,
     made_up_levels,
     measured_grain,
     picture,
@@ -36,15 +37,18 @@ from onesided.mechanisms.probe import (
 )
 from onesided.randomness import Randomness, seeded
 
-LEAST_TRIED, MOST_REPEATS = 2048, 4
+LEAST_TRIED, MOST_REPEATS = 2048, 8
 """Pictures of few bins are drawn anew until so many bins have been tried, up to so many times."""
 
 NEGLIGIBLE_BINS = 1
 """Errors are compared beyond the error of so many bins wrong by one: less is chance."""
 
-BOLDNESS = 2.0
-"""By how much a mechanism that may give empty bins any mass must promise less error to be chosen:
-what a picture overlooks can cost it far more than the others."""
+TRIALS = 3
+"""How often those that choose buckets are tried: their errors differ from run to run."""
+
+BOLDNESS = 1.25
+"""By which factor the error of a candidate that gives bins the mass of others counts more: what a
+picture overlooks can cost it far more than the rest."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,8 +98,11 @@ class Auto(AdaptiveMechanism):
                 trial = _trial(made_up, outline)
                 before = _look(trial, outline, epsilon, dice)
                 tried = zip(options, losses, strict=True)
-                values = (each.measure(trial, before, left, dice).value for each, left in tried)
-                found = [_mean_relative_error(trial.all, value) for value in values]
+                again = -(-TRIALS // len(alike))
+                found = [
+                    _mean_error(each, trial, before, left, again if each.bold else 1, dice)
+                    for each, left in tried
+                ]
                 errors += np.array(found) / len(alike)
             worst = np.maximum(worst, errors / errors.min())
         worst *= [BOLDNESS if each.bold else 1.0 for each in options]
@@ -141,12 +148,15 @@ def _pictures(
         return []
     generator = dice.generator()
     found = probed_pieces(probe, outline, epsilon)
+    if outline.n is not None:
+        found = found.with_at_most(outline.n)
     released = released_total(probe, outline, epsilon)
     known = float(released.value if released else (outline.n or 0) - found.units)
     sensitive = max(known, 0.0)
     rough, local = released_answers(probe, outline, epsilon)
     hidden = sensitive_means(found, sensitive, local)
     if rough:
+        found, hidden = levelled_to(found, hidden, rough, generator)
         found, hidden = thinned_to(found, hidden, rough, generator)
     means = found.means + hidden
     bins = grain_of_bins(found, means, rough, generator)
@@ -181,6 +191,18 @@ def _look(trial: Histogram, outline: Outline, epsilon: Fraction, dice: Randomnes
     if outline.n is None:
         total = sensitive_total(int(trial.sensitive.sum()), epsilon, outline)
     return Before(counts, rate, total)
+
+
+def _mean_error(
+    candidate: Candidate,
+    trial: Histogram,
+    before: Before,
+    left: Loss,
+    runs: int,
+    dice: Randomness,
+) -> float:
+    values = (candidate.measure(trial, before, left, dice).value for _ in range(runs))
+    return sum(_mean_relative_error(trial.all, value) for value in values) / runs
 
 
 def _mean_relative_error(truth: Counts, value: Counts) -> float:

@@ -13,7 +13,6 @@ from onesided.data.histogram import Counts
 from onesided.loss import Loss
 from onesided.mechanisms.ahp import AHP
 from onesided.mechanisms.base import Mechanism, Outline, PublicFacts
-from onesided.mechanisms.cautious import CautiousDawa
 from onesided.mechanisms.dawa import Dawa
 from onesided.mechanisms.noise import (
     CONFIDENCE,
@@ -23,9 +22,9 @@ from onesided.mechanisms.noise import (
 )
 from onesided.mechanisms.one_sided import subtract_noise
 from onesided.mechanisms.posterior import Noise, likely_counts
-from onesided.mechanisms.privtree import PrivTree
 from onesided.mechanisms.probe import is_bucketed, probe_loss, probe_rate
 from onesided.mechanisms.residual import Residual, Seen, SensitiveTotal, Unseen, intervals
+from onesided.mechanisms.wary import Wary
 from onesided.randomness import Randomness
 
 SPLITS = (Fraction(1, 16), Fraction(1, 8), Fraction(1, 4), Fraction(1, 2))
@@ -51,10 +50,14 @@ class Before:
 
 
 class Candidate(ABC):
-    """A way to spend what the probe has left; `bold` if it may give empty bins any mass."""
+    """A way to spend what the probe has left."""
 
     label: str
-    bold: bool
+
+    @property
+    @abstractmethod
+    def bold(self) -> bool:
+        """Whether it gives bins the mass of others, which can cost more than pictures show."""
 
     @abstractmethod
     def loss(self, epsilon: Fraction, outline: Outline) -> Loss:
@@ -75,7 +78,10 @@ class Continued(Candidate):
 
     mechanism: Residual
     label: str
-    bold: bool = False
+
+    @property
+    def bold(self) -> bool:
+        return self.mechanism.unseen is Unseen.BUCKETS
 
     def loss(self, epsilon: Fraction, outline: Outline) -> Loss:
         return _left(self.mechanism.sensitive_share, epsilon, outline)
@@ -99,11 +105,14 @@ class Completed(Candidate):
     """
 
     share: Fraction
-    bold = False
 
     @property
     def label(self) -> str:  # type: ignore[override]
         return f"all bins at a = {self.share} ε"
+
+    @property
+    def bold(self) -> bool:
+        return False
 
     def loss(self, epsilon: Fraction, outline: Outline) -> Loss:
         return _left(self.share, epsilon, outline)
@@ -145,11 +154,11 @@ class Ordinary(Candidate):
     """Ordinary DP on all units at e each way, 2e = ε less what the probe cost; never below it."""
 
     mechanism: Mechanism
-    bold: bool
+    label: str
 
     @property
-    def label(self) -> str:  # type: ignore[override]
-        return self.mechanism.name
+    def bold(self) -> bool:
+        return True
 
     def loss(self, epsilon: Fraction, outline: Outline) -> Loss:
         spent = probe_loss(epsilon, outline)
@@ -212,8 +221,7 @@ def candidates(outline: Outline, epsilon: Fraction) -> list[Candidate]:
     if is_bucketed(outline):
         half = Residual(sensitive_share=Fraction(1, 2), unseen=Unseen.BUCKETS)
         found.append(Continued(half, "residual at a = 1/2 ε, unseen bins in buckets"))
-        found.append(Ordinary(CautiousDawa(), bold=False))
-        found += (Ordinary(each, bold=True) for each in (Dawa(), AHP(), PrivTree()))
+        found += (Ordinary(Wary(inner=each), f"wary {each.name}") for each in (Dawa(), AHP()))
     return found
 
 

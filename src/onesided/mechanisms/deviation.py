@@ -47,6 +47,16 @@ def box_deviations(counts: Counts, tree: HalvingTree) -> list[Counts]:
     return deviations[::-1]
 
 
+def bucket_deviations(counts: Counts, buckets: Counts) -> Counts:
+    """dev(b) of every bucket b, counts cut off at `largest_count`; `buckets` number each bin's."""
+    ordered = np.minimum(counts, largest_count(counts.size))[np.lexsort((counts, buckets))]
+    sizes = np.bincount(buckets)
+    ends = np.cumsum(sizes)
+    starts, half, sums = ends - sizes, sizes // 2, prefix_sums(ordered)
+    largest, smallest = sums[ends] - sums[ends - half], sums[starts + half] - sums[starts]
+    return np.asarray(largest - smallest, dtype=np.int64)
+
+
 def window_lengths(bins: int) -> list[int]:
     """1, 2, 4, … up to the number of bins d."""
     return [1 << j for j in range(bins.bit_length())]

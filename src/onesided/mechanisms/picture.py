@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 LOCALITY = 64
 """Bins over which the share of sensitive units is taken for the same."""
 
-LEAST_SHAPE, MOST_SHAPE = 1e-2, 1e3
+LEAST_SHAPE, MOST_SHAPE = 1e-2, 1e6
 """The range of the gamma distribution's shape, from one bin in hundreds filled to all alike."""
 
-STEPS = 8
+STEPS = 9
 """Halvings of that range, on the scale of ratios, when a shape is looked for."""
 
 LEAST_DRAWN, MOST_REPEATED = 1024, 16
@@ -207,7 +207,7 @@ def measured_grain(
     target = released.moved({Texture.EVEN: -WIDE, Texture.SCATTERED: WIDE}.get(texture, 0.0))
     easel = _Easel(found, means, generator)
     grain = Grain.of_bins(bins.at(texture), texture)
-    for place, groups in enumerate((*found.blocks[1:], found.piece), start=1):
+    for place, groups in enumerate(found.groups[1:], start=1):
         # The lambda is used before the loop goes on.
         shape = _solve(
             lambda shape: easel.deviation(grain.with_shape(place, shape), groups),  # noqa: B023
@@ -319,6 +319,34 @@ def sensitive_means(found: Pieces, sensitive: float, local: Located | None) -> F
     alike = expected / np.where(others > 0, others, 1)
     means: Floats = np.where(others[place] > 0, found.means * alike[place], even[place])
     return means
+
+
+def levelled_to(
+    found: Pieces, hidden_means: Floats, released: Roughness, generator: Generator
+) -> tuple[Pieces, Floats]:
+    """Pieces and means of sensitive units, drawn together until they deviate as was `released`.
+
+    The means of pieces have noise in them, and what was asked of all bins together tells that from
+    differences. Pieces of one bin stand out beyond doubt and stay.
+    """
+    most = released.moved(WIDE).deviations[-1]
+    several = found.several
+
+    def drawn_together(means: Floats, share: float) -> Floats:
+        return np.where(several, means + share * (means[several].mean() - means), means)
+
+    def deviation(share: float) -> float:
+        counts = generator.poisson(drawn_together(found.means + hidden_means, share))
+        return group_deviation(counts, found.groups[-1])
+
+    if not several.any() or deviation(0.0) <= most:
+        return found, hidden_means
+    low, high = 0.0, 1.0
+    for _ in range(STEPS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if deviation(middle) > most else (low, middle)
+    found = replace(found, means=drawn_together(found.means, high))
+    return found, drawn_together(hidden_means, high)
 
 
 def thinned_to(

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onesided.data.histogram import Counts
-from onesided.mechanisms.deviation import prefix_sums
+from onesided.mechanisms.deviation import bucket_deviations
 
 Floats = NDArray[np.float64]
 
@@ -27,7 +27,7 @@ OUTLIER = 3.0
 BLOCK = 64
 """How many bins the surroundings of a small piece are."""
 
-MOST_CLUMPS, ALIKE = 8, 2.0
+MOST_CLUMPS, ALIKE = 8, 4.0
 """How many levels that pieces have in common are looked for, and within how many deviations."""
 
 
@@ -61,6 +61,11 @@ class Pieces:
         return cls(piece, blocks, means[piece], several, floor, seen, noise_rate)
 
     @property
+    def groups(self) -> tuple[Counts, ...]:
+        """The blocks of each scale; and all bins together, but for pieces of one bin."""
+        return (*self.blocks, np.where(self.several, 0, np.cumsum(~self.several)))
+
+    @property
     def seen_error(self) -> float:
         """The standard error of the number of seen bins against what `means` let expect of it.
 
@@ -81,12 +86,24 @@ class Pieces:
         """The number of non-sensitive units that the probe speaks for."""
         return float(self.means.sum())
 
+    def with_at_most(self, units: float) -> Pieces:
+        """The same, with less in pieces of more bins than one if there are fewer `units` than that.
+
+        Where bins are nearly empty, what noise adds to their mean can exceed all there is.
+        """
+        here = float(self.means[self.several].sum())
+        left = max(units - (self.units - here), 0.0)
+        if here <= left:
+            return self
+        return replace(self, means=np.where(self.several, self.means * (left / here), self.means))
+
 
 @dataclass(frozen=True)
 class Roughness:
     """Numbers that tell how unequal counts are; each changes by at most 1 when a count does.
 
-    - `deviations`: Σ dev over the blocks of each scale and, last, over the pieces;
+    - `deviations`: Σ dev over the blocks of each scale and, last, dev of all bins together that
+      are in pieces of more bins than one;
     - `visible`: Σ min(xᵢ, `threshold`) in pieces of more bins than one: the less of their mass, the
       fewer bins it is in;
     - `scales`: those of the noise on each of `values`, 0 for none.
@@ -99,8 +116,7 @@ class Roughness:
 
     @classmethod
     def of(cls, counts: Counts, found: Pieces, threshold: int) -> Roughness:
-        groups = (*found.blocks, found.piece)
-        deviations = tuple(group_deviation(counts, each) for each in groups)
+        deviations = tuple(group_deviation(counts, each) for each in found.groups)
         return cls(found.visible(counts, threshold), deviations, threshold)
 
     @property
@@ -138,16 +154,8 @@ def pieces(probe: Counts, noise_rate: float) -> Pieces:
 
 
 def group_deviation(counts: Counts, groups: Counts) -> int:
-    """Σ over groups of dev(g) = min_c Σ_{i∈g} |xᵢ − c|; groups are runs of equal numbers.
-
-    The sum of a group's ⌊w/2⌋ largest counts less that of its ⌊w/2⌋ smallest.
-    """
-    ordered = counts[np.lexsort((counts, groups))]
-    starts = np.flatnonzero(np.diff(groups, prepend=groups[0] - 1))
-    sizes = np.diff(starts, append=groups.size)
-    sums, half, ends = prefix_sums(ordered), sizes // 2, starts + sizes
-    largest, smallest = sums[ends] - sums[ends - half], sums[starts + half] - sums[starts]
-    return int(np.sum(largest - smallest))
+    """Σ over groups of dev(g) = min_c Σ_{i∈g} |xᵢ − c|; groups are numbered from 0."""
+    return int(bucket_deviations(counts, groups).sum())
 
 
 def _without_remnants(means: Floats, sizes: Counts, values: Floats, deviation: float) -> Floats:

@@ -40,7 +40,7 @@ WHERE = "number in each locality"
 ROUGHNESS = (
     "visible mass",
     *(f"deviation within blocks of {scale}" for scale in SCALES),
-    "deviation within pieces",
+    "deviation of all bins that do not stand alone",
 )
 NUMBER = "number"
 DECISIVE = (NUMBER, ROUGHNESS[1])

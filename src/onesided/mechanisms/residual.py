@@ -15,7 +15,7 @@ from onesided.data.histogram import Counts
 from onesided.errors import InputError
 from onesided.loss import Loss, rational
 from onesided.mechanisms.base import Kind, Mechanism, PublicFacts
-from onesided.mechanisms.cautious import CautiousDawa
+from onesided.mechanisms.dawa import Dawa
 from onesided.mechanisms.halving import halving_tree
 from onesided.mechanisms.noise import (
     CONFIDENCE,
@@ -24,6 +24,7 @@ from onesided.mechanisms.noise import (
     two_sided_mean_size,
 )
 from onesided.mechanisms.one_sided import add_median, subtract_noise
+from onesided.mechanisms.wary import Wary
 from onesided.randomness import Randomness
 
 Floats = NDArray[np.float64]
@@ -138,7 +139,7 @@ class Residual(Mechanism):
         ]
         if self.unseen is Unseen.BUCKETS and not data.open_domain and support.size < data.bins:
             hidden = np.flatnonzero(floor == 0)
-            bucketed = CautiousDawa().run(line.sensitive[hidden], data.k, budget, rng)
+            bucketed = Wary(inner=Dawa()).run(line.sensitive[hidden], data.k, budget, rng)
             value[hidden] = bucketed.value
             notes.append(f"where none was seen, {bucketed.noise}")
         upper = _upper_bound(line, floor, seen.rate, support, remainder, total)
