@@ -44,11 +44,11 @@ NEGLIGIBLE_BINS = 1
 """Errors are compared beyond the error of so many bins wrong by one: less is chance."""
 
 TRIALS = 3
-"""How often those that choose buckets are tried: their errors differ from run to run."""
+"""How often those that put all bins into buckets are tried: their errors differ from run to run."""
 
 BOLDNESS = 1.25
-"""By which factor the error of a candidate that gives bins the mass of others counts more: what a
-picture overlooks can cost it far more than the rest."""
+"""By which factor the error of a candidate that gives any bin the mass of others counts more: what
+a picture overlooks can cost it far more than the rest."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 
@@ -50,14 +51,10 @@ class Before:
 
 
 class Candidate(ABC):
-    """A way to spend what the probe has left."""
+    """A way to spend what the probe has left; `bold` if it gives any bin the mass of others."""
 
     label: str
-
-    @property
-    @abstractmethod
-    def bold(self) -> bool:
-        """Whether it gives bins the mass of others, which can cost more than pictures show."""
+    bold: ClassVar[bool] = False
 
     @abstractmethod
     def loss(self, epsilon: Fraction, outline: Outline) -> Loss:
@@ -78,10 +75,6 @@ class Continued(Candidate):
 
     mechanism: Residual
     label: str
-
-    @property
-    def bold(self) -> bool:
-        return self.mechanism.unseen is Unseen.BUCKETS
 
     def loss(self, epsilon: Fraction, outline: Outline) -> Loss:
         return _left(self.mechanism.sensitive_share, epsilon, outline)
@@ -109,10 +102,6 @@ class Completed(Candidate):
     @property
     def label(self) -> str:  # type: ignore[override]
         return f"all bins at a = {self.share} ε"
-
-    @property
-    def bold(self) -> bool:
-        return False
 
     def loss(self, epsilon: Fraction, outline: Outline) -> Loss:
         return _left(self.share, epsilon, outline)
@@ -155,10 +144,7 @@ class Ordinary(Candidate):
 
     mechanism: Mechanism
     label: str
-
-    @property
-    def bold(self) -> bool:
-        return True
+    bold: ClassVar[bool] = True
 
     def loss(self, epsilon: Fraction, outline: Outline) -> Loss:
         spent = probe_loss(epsilon, outline)
