@@ -153,6 +153,7 @@ def postgres_jobs(bench: Bench) -> Iterator[list[Job]]:
         connection.adbc_connection.set_autocommit(False)
         people = PostgresEngine(url, "people", PERSON)
         trace = PostgresEngine(url, "trace", UNIT)
+        trace.inspect()  # as a session does: the number of units decides the plan
 
         def copy(statement: str) -> None:
             cursor.execute(statement)

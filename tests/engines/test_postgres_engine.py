@@ -17,6 +17,7 @@ import onesided as osd
 from onesided.data.units import Unit
 from onesided.engine.duckdb import DuckDBEngine
 from onesided.engine.postgres import PostgresEngine
+from onesided.engine.postgres_connection import Transaction
 from onesided.errors import OutputError, ReleaseFailed, RequestError, SourceError
 from support.engines import KEY, comparable, load, sample_query, sampled
 from support.trouble import Proxy, full_disk
@@ -350,7 +351,9 @@ def test_a_connection_that_is_cut(url: str) -> None:
         assert data.budget.spent == 1
 
 
-def test_a_full_disk(url: str) -> None:
+def test_a_full_disk(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # With the memory that a release asks for, so few rows would not need the disk.
+    monkeypatch.setattr(Transaction, "allow_more_memory", lambda self: None)
     execute(url, "INSERT INTO visits SELECT v.* FROM visits v, generate_series(1, 60)")
     with psycopg.connect(url, autocommit=True) as connection:
         found = connection.execute("SELECT quote_ident(current_database())").fetchone()
@@ -445,14 +448,3 @@ def test_the_embedded_engine_places_nothing(url: str) -> None:
     engine = DuckDBEngine(visits(devices=2), Unit(UNIT))
     assert not hasattr(engine, "place")
     engine.close()
-
-
-@pytest.mark.parametrize(("usual", "allowed"), [("4MB", "64MB"), ("128MB", "128MB")])
-def test_a_histogram_asks_for_memory_for_its_own_time(url: str, usual: str, allowed: str) -> None:
-    setting = f"&options=-cwork_mem%3D{usual}"
-    with closing(PostgresEngine(url + setting, "visits", Unit(UNIT))) as engine:
-        with engine._release(None) as transaction:
-            transaction.allow_more_memory()
-            assert transaction.rows("SELECT current_setting('work_mem')") == [(allowed,)]
-        with engine._release(None) as transaction:
-            assert transaction.rows("SELECT current_setting('work_mem')") == [(usual,)]

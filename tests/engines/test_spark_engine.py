@@ -1,14 +1,11 @@
-"""What is particular to Spark: names of files, folders of samples, retries, and its failures."""
+"""What is particular to Spark: names of files, folders of samples, and what its plans move."""
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-from collections.abc import Iterator
+import math
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -18,13 +15,12 @@ import onesided as osd
 from onesided.data.units import Unit
 from onesided.engine.duckdb import DuckDBEngine
 from onesided.engine.spark import SparkEngine
-from onesided.engine.spark_session import settings
-from onesided.errors import OutputError, ReleaseFailed, RequestError, SourceError
+from onesided.engine.spark_session import Session, settings
+from onesided.errors import OutputError, RequestError, SourceError
 from support.engines import KEY, comparable, count_query, counted, sample_query, sampled
-from support.trouble import full_disk
 from support.visits import POLICY, UNIT, visits, write_visits
 
-SECONDS = 420
+BLOCK = 64
 
 
 @pytest.fixture(scope="module")
@@ -87,55 +83,89 @@ def test_how_the_work_is_cut_changes_nothing(spark: Any, folder: Path) -> None:
         each.close()
 
 
-@pytest.mark.parametrize("few", [0, 1000], ids=["many units", "few units"])
+def _make_memory_scarce(engine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No task can hold the keys of more than half of the units that are likely to be kept."""
+    half = math.ceil(engine.inspect().units * -math.expm1(-1) / 2)
+    monkeypatch.setattr("onesided.engine.spark.MEMORY_A_KEY", engine._session.memory() // half)
+
+
+@pytest.mark.parametrize("scarce", [True, False], ids=["many units", "few units"])
 @pytest.mark.parametrize("columns", [None, ["room", "ts"]], ids=["key", "no key"])
 def test_how_many_units_there_are_changes_nothing(
     spark: Any,
     folder: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    few: int,
+    scarce: bool,
     columns: list[str] | None,
 ) -> None:
-    monkeypatch.setattr("onesided.engine.spark.FEW_UNITS", few)
     monkeypatch.setattr("onesided.engine.spark.UNITS_A_PARTITION", 90)
     here, there = DuckDBEngine(folder, Unit(UNIT)), SparkEngine(folder, Unit(UNIT), spark)
     there.inspect()
+    if scarce:
+        _make_memory_scarce(there, monkeypatch)
     query = sample_query(here, POLICY, columns=columns, where="room <> 'hall'")
     there.place(query, str(tmp_path / "sample"))
     files = sorted((tmp_path / "sample").iterdir())
     stored = [tuple(row.values()) for file in files for row in pq.read_table(file).to_pylist()]
     assert comparable(stored) == comparable(sampled(here, query))
     assert len(files) == 2
+    for most in (None, 2):
+        counts = count_query(there, POLICY, ["room", "hour(ts)"], max_groups=most)
+        assert counted(there.count(counts)) == counted(here.count(counts))
     for engine in (here, there):
         engine.close()
 
 
-def test_few_units_need_no_shuffle_of_all_rows(spark: Any, folder: Path) -> None:
+@pytest.mark.parametrize("scarce", [True, False], ids=["many units", "few units"])
+def test_what_a_sample_of_units_moves(
+    spark: Any, folder: Path, monkeypatch: pytest.MonkeyPatch, scarce: bool
+) -> None:
+    """Kept rows once; all rows, where units are many, once more; and none to be sorted twice."""
     engine: Any = SparkEngine(folder, Unit(UNIT), spark)
     engine.inspect()
+    if scarce:
+        _make_memory_scarce(engine, monkeypatch)
     with engine._prepared(sample_query(engine, POLICY)) as frame:
         plan = frame._jdf.queryExecution().executedPlan().toString()
     engine.close()
-    assert "BroadcastHashJoin" in plan
-    above, below = plan.split("BroadcastHashJoin")
-    assert above.count("Exchange") == 1  # of the kept rows
-    assert "SortMergeJoin" not in below
+    above, below = plan.split("ShuffledHashJoin" if scarce else "BroadcastHashJoin")
+    rows, units = below.split("FileScan", 1)
+    assert above.count("Exchange") == 1
+    assert rows.count("Exchange") == (1 if scarce else 0)
+    assert units.count("rangepartitioning") == (1 if scarce else 0)
+    assert plan.count("Sort [") == (1 if scarce else 2)  # the rows; few keys are numbered by one
+
+
+@pytest.mark.parametrize(
+    ("wanted", "size"),
+    [
+        ({"spark.driver.memory": "4g"}, 4 * 2**30),
+        ({"spark.driver.memory": "512"}, 512 * 2**20),
+        ({"spark.driver.memory": "2GB", "spark.executor.memory": "1g"}, 2 * 2**30),
+        ({"spark.master": "spark://here", "spark.driver.memory": "4g"}, 2**30),
+    ],
+    ids=str,
+)
+def test_the_memory_that_settings_give(wanted: dict[str, str], size: int) -> None:
+    conf = {"spark.master": "local[2]", **wanted}
+    assert Session(cast(Any, SimpleNamespace(conf=conf)), owned=False).memory() == size
 
 
 @pytest.mark.parametrize("rows_a_scan", [0, 2**40], ids=["a scan a file", "one scan"])
-@pytest.mark.parametrize("block", [2**20, 64], ids=["whole files", "blocks"])
+@pytest.mark.parametrize("whole", [2**22, 0], ids=["whole files", "blocks"])
 def test_how_files_are_scanned_changes_nothing(
     spark: Any,
     folder: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     rows_a_scan: int,
-    block: int,
+    whole: int,
 ) -> None:
     """Single rows: every plan writes the same rows, cut at the same places of the source."""
     monkeypatch.setattr("onesided.engine.spark_source.ROWS_A_SCAN", rows_a_scan)
-    monkeypatch.setattr("onesided.engine.spark_source.BLOCK_ROWS", block)
+    monkeypatch.setattr("onesided.engine.spark_source.WHOLE_FILE_ROWS", whole)
+    monkeypatch.setattr("onesided.engine.spark_source.BLOCK_ROWS", BLOCK)
     here, there = DuckDBEngine(folder, Unit()), SparkEngine(folder, Unit(), spark)
     query = sample_query(there, POLICY)
     with settings(spark, {"spark.sql.files.maxPartitionBytes": "2048"}):
@@ -144,7 +174,8 @@ def test_how_files_are_scanned_changes_nothing(
     stored = [tuple(row.values()) for file in files for row in pq.read_table(file).to_pylist()]
     assert comparable(stored) == comparable(sampled(here, query))
     sources = [pq.read_metadata(file).num_rows for file in sorted(folder.rglob("*.parquet"))]
-    assert len(files) == sum(-(-rows // block) for rows in sources)
+    are_whole = whole and not rows_a_scan
+    assert len(files) == sum(1 if are_whole else -(-rows // BLOCK) for rows in sources)
     for engine in (here, there):
         engine.close()
 
@@ -273,88 +304,3 @@ def test_a_session_on_spark(spark: Any, tmp_path: Path) -> None:
     assert pq.read_table(tmp_path / "sample").num_rows == len(sample.table)
     with pytest.raises(RequestError, match="read them there"):
         placed.to_arrow()
-
-
-def test_a_file_that_vanishes_after_the_charge(spark: Any, tmp_path: Path) -> None:
-    path = write_visits(tmp_path, devices=20)
-    content = path.read_bytes()
-    with osd.open(path, connection=spark, unit=UNIT, policy=POLICY, budget=1, version="1") as data:
-        path.write_bytes(b"")
-        with pytest.raises(ReleaseFailed, match="charge, which stands") as failure:
-            data.sample(1, into=str(tmp_path / "sample"))
-        assert "parquet" not in str(failure.value)
-        assert not [each for each in tmp_path.iterdir() if "sample" in each.name or each.is_dir()]
-        assert data.budget.spent == 1
-        path.write_bytes(content)
-        data.sample(1, into=str(tmp_path / "sample"))
-        assert data.budget.spent == 1
-
-
-@pytest.fixture
-def charged(spark: Any, tmp_path: Path) -> Iterator[Any]:
-    """A data set on Spark; whatever fails there, the charge stands once and a retry is free."""
-    path = write_visits(tmp_path, devices=400)
-    with osd.open(path, connection=spark, unit=UNIT, policy=POLICY, budget=1, version="1") as data:
-        yield data
-        assert data.budget.spent == 1
-        data.sample(1, into=str(tmp_path / "again"))
-        assert data.budget.spent == 1
-    assert {each.name for each in tmp_path.iterdir()} == {path.name, "again"}
-
-
-FAILED = "Spark failed after the charge, which stands"
-
-
-def test_a_full_disk(charged: Any, spark: Any, tmp_path: Path) -> None:
-    machine = spark.sparkContext._gateway.proc.pid
-    with full_disk(machine, 8 * 1024), pytest.raises(ReleaseFailed, match=FAILED):
-        charged.sample(1, into=str(tmp_path / "sample"))
-
-
-def test_a_column_that_changes_its_type(charged: Any, tmp_path: Path) -> None:
-    path = tmp_path / "visits.parquet"
-    content, table = path.read_bytes(), pq.read_table(path)
-    place = table.schema.get_field_index("device")
-    texts = pa.array([f"secret {each}" for each in table.column("device").to_pylist()])
-    pq.write_table(table.set_column(place, "device", texts), path)
-    with pytest.raises(ReleaseFailed, match=FAILED) as failure:
-        charged.sample(1, into=str(tmp_path / "sample"))
-    assert "secret" not in str(failure.value)
-    path.write_bytes(content)
-
-
-def test_a_place_that_the_system_refuses(charged: Any) -> None:
-    if os.geteuid() == 0:  # who is stopped by no mode, and so only finds out on the way
-        with pytest.raises(ReleaseFailed, match=FAILED):
-            charged.sample(1, into="/proc/sample")
-    else:
-        with pytest.raises(OutputError, match="writable"):
-            charged.sample(1, into="/proc/sample")
-        charged.sample(1)
-
-
-def test_a_cluster_that_loses_an_executor(tmp_path: Path) -> None:
-    """Two workers in processes of their own; one is killed while the sample is being written."""
-    path = write_visits(tmp_path, devices=800)
-    script = Path(__file__).parents[1] / "support" / "spark_cluster.py"
-    finished = subprocess.run(
-        [sys.executable, str(script), str(path), str(tmp_path / "sample"), KEY],
-        capture_output=True,
-        text=True,
-        timeout=SECONDS,
-        check=False,
-    )
-    assert finished.returncode == 0, finished.stderr[-2000:]
-    told = json.loads(finished.stdout.splitlines()[-1])
-    assert told["killed_while_running"]
-    here = DuckDBEngine(path, Unit(UNIT))
-    query = sample_query(here, POLICY)
-    files = sorted((tmp_path / "sample").iterdir())
-    stored = [tuple(row.values()) for file in files for row in pq.read_table(file).to_pylist()]
-    assert stored == sampled(here, query)
-    assert told["counts"] == [
-        list(row) for row in counted(here.count(count_query(here, POLICY, ["room"], max_groups=2)))
-    ]
-    here.close()
-    assert told["after_the_driver_was_killed"].startswith(FAILED)
-    assert [each.name for each in tmp_path.iterdir() if each.name.startswith(".")] == []

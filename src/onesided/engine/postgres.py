@@ -33,8 +33,9 @@ from onesided.engine.postgres_connection import (
     opening,
     releasing,
 )
+from onesided.engine.postgres_statements import PostgresStatements
 from onesided.engine.remote import RemoteEngine, cast_batch
-from onesided.engine.sql import Relation, Statements
+from onesided.engine.sql import Relation
 from onesided.errors import (
     OutputError,
     ReleaseFailed,
@@ -44,6 +45,9 @@ from onesided.errors import (
 from onesided.language import BoundKey, Schema, Type
 
 _FLAVOUR = PostgresFlavour()
+#: In the 128 MB of a hash table with `work_mem` at 64 MB, each of so many units has room for some
+#: twenty groups.
+_FEW_UNITS = 65_536
 
 
 class PostgresEngine(RemoteEngine):
@@ -69,6 +73,7 @@ class PostgresEngine(RemoteEngine):
         self._timeout = str(milliseconds)
         self._connection: Any = None
         self._state: str | None = None
+        self._units: int | None = None
         try:
             with opening(), self._transaction() as transaction:
                 check_server(transaction)
@@ -98,7 +103,8 @@ class PostgresEngine(RemoteEngine):
     def inspect(self) -> Inspection:
         with opening(), self._transaction() as transaction:
             units, orphans = transaction.rows(self._statements.inspection())[0]
-        return Inspection(units=int(units), rows_without_key=int(orphans))
+        self._units = int(units)
+        return Inspection(units=self._units, rows_without_key=int(orphans))
 
     def fingerprint(self) -> str:
         """Names the rows by the transactions that wrote them: any change writes with a new one.
@@ -119,6 +125,7 @@ class PostgresEngine(RemoteEngine):
         listed = ", ".join(self._outgoing(column) for column in query.columns)
         statement = f"SELECT {listed} FROM ({self._ordered_sample(query)}) osd_o"
         with releasing(), self._release(query.coins) as transaction:
+            transaction.allow_more_memory()
             for batch in transaction.batches(statement):
                 yield cast_batch(batch, schema)
 
@@ -157,6 +164,7 @@ class PostgresEngine(RemoteEngine):
         ):
             writing = Transaction.writing(connection, self._timeout, reading.snapshot())
             writing.bind(query.coins)
+            writing.allow_more_memory()
             writing.execute(f"CREATE TABLE {target} AS {self._ordered_sample(query)}")
             rows = writing.rows(f"SELECT count(*) FROM {target}")[0][0]
             writing.commit()
@@ -170,7 +178,7 @@ class PostgresEngine(RemoteEngine):
                 connection.close()
 
     @property
-    def _statements(self) -> Statements:
+    def _statements(self) -> PostgresStatements:
         relation = Relation(
             source=self._table.source,
             schema=self.schema,
@@ -178,7 +186,8 @@ class PostgresEngine(RemoteEngine):
             coin_key=COIN_KEY,
             unique=self.rows_are_units,
         )
-        return Statements(relation, _FLAVOUR)
+        few = self._units is not None and self._units <= _FEW_UNITS
+        return PostgresStatements(relation, _FLAVOUR, many_units=not few)
 
     def _ordered_sample(self, query: SampleQuery) -> str:
         return self._statements.sample(query) + self._statements.order(query.columns)

@@ -78,7 +78,7 @@ class Transaction:
         self.rows(f"SELECT set_config('{_KEY_SETTING}', $1, true)", (coins.key,))
 
     def allow_more_memory(self) -> None:
-        """For the pairs of a histogram, which the usual 4 MB send to disk again and again."""
+        """For sorts and the keys of units, which the usual 4 MB send to disk again and again."""
         self.rows(_MORE_MEMORY)
 
     def table(self, statement: str) -> pa.Table:

@@ -16,7 +16,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,26 +27,37 @@ from onesided.data.files import read_batches
 from onesided.data.private import PrivateDirectory
 from onesided.data.units import Unit
 from onesided.engine.base import Coins, CountQuery, GroupCounts, Inspection, SampleQuery
-from onesided.engine.flavours import PART, FewUnitsSparkFlavour, SparkFlavour
+from onesided.engine.flavours import (
+    PART,
+    CountingSparkFlavour,
+    FewUnitsSparkFlavour,
+    Flavour,
+    ManyUnitsSparkFlavour,
+    PartedSparkFlavour,
+    SparkFlavour,
+)
 from onesided.engine.remote import RemoteEngine, cast_batch
 from onesided.engine.spark_session import SessionLike, engine_errors, settings, started, unwarned
-from onesided.engine.spark_source import BLOCK, NAME, ORDER, SparkSource, find_source, is_local
+from onesided.engine.spark_source import NAME, ORDER, SparkSource, find_source, is_local
 from onesided.engine.sql import Relation, Statements
 from onesided.errors import OutputError, ReleaseFailed, SourceError
-from onesided.language import Schema
+from onesided.language import Schema, Type
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 UNITS_A_PARTITION = 20_000
-#: The keys of so many units fit into the memory of every executor.
-FEW_UNITS = 500_000
+#: The bytes of memory that have to be there for each key in a table of keys, and once more for each
+#: text in it. By its layout such a table takes 110 to 140 of them a key; copies are on their way.
+MEMORY_A_KEY = 1024
+# Keys are sent to the executors once the table has been read for them, however long that takes.
+_PATIENT = {"spark.sql.broadcastTimeout": "-1"}
 # What the adaptive planner decides follows the sizes of all rows, also of those that stay behind;
 # the bounds of the files that are written must follow the released rows alone.
 _FIXED_PLAN = {
+    **_PATIENT,
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.autoBroadcastJoinThreshold": "-1",
-    "spark.sql.broadcastTimeout": "-1",
 }
 # Bytes would decide as well where files are cut to be read, or read together. And the same code
 # serves all scans, unless they are compiled as one.
@@ -59,6 +70,15 @@ _SECONDS_TO_STOP = 1.0
 _LOGGERS = ("SQLQueryContextLogger", "root")
 _PARTITIONS = "spark.sql.shuffle.partitions"
 _FLAVOUR = SparkFlavour()
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """Where the rows of a sample go: `of_row`, computed from a hidden column, is below `number`."""
+
+    number: int
+    column: str
+    of_row: str
 
 
 class SparkEngine(RemoteEngine):
@@ -136,8 +156,10 @@ class SparkEngine(RemoteEngine):
             directory.remove()
 
     def count(self, query: CountQuery) -> GroupCounts:
-        with _releasing(), self._coin_key(query.coins) as key, unwarned():
-            table = self._spark.sql(self._statements(key).count(query)).toArrow()
+        patient = settings(self._spark, _PATIENT)
+        with _releasing(), self._coin_key(query.coins) as key, patient, unwarned():
+            statements = self._statements(key, self._counting(query.coins))
+            table = self._spark.sql(statements.count(query)).toArrow()
         return GroupCounts.of(table, query.by)
 
     def check_place(self, place: str) -> None:
@@ -175,7 +197,7 @@ class SparkEngine(RemoteEngine):
         self._views.clear()
         self._session.close()
 
-    def _statements(self, coin_key: str = "") -> Statements:
+    def _statements(self, coin_key: str = "", flavour: Flavour = _FLAVOUR) -> Statements:
         relation = Relation(
             source=self._view,
             schema=self.schema,
@@ -183,12 +205,12 @@ class SparkEngine(RemoteEngine):
             coin_key=coin_key,
             row_text=NAME,
         )
-        return Statements(relation, _FLAVOUR)
+        return Statements(relation, flavour)
 
     @contextmanager
     def _prepared(self, query: SampleQuery) -> Iterator[DataFrame]:
         """The chosen rows, sorted, and cut into partitions by nothing but themselves."""
-        partitions, blocks = self._partitions(), self._source.blocks
+        partitions, blocks = self._partitions(query.coins), self._source.blocks
         fixed = {**_FIXED_PLAN, _PARTITIONS: str(partitions)}
         by_file = blocks is not None and blocks.are_scans
         if by_file:
@@ -200,39 +222,59 @@ class SparkEngine(RemoteEngine):
                 yield self._spark.sql(statements.sample(query))
             elif blocks is not None:
                 # Rows keep their places in the source: a block of places is a file.
-                yield self._cut(statements, query, BLOCK, blocks.number, [ORDER])
-            elif self._few_units and set(self._unit.columns) <= set(query.columns):
+                block = f"CAST({ORDER} DIV {blocks.rows} AS INT)"
+                yield self._cut(statements, query, _Parts(blocks.number, ORDER, block), [ORDER])
+            elif self._units is not None and set(self._unit.columns) <= set(query.columns):
                 first, texts = statements.sorting(query.columns)
                 parted = replace(statements, flavour=self._numbering(query.coins, partitions))
-                yield self._cut(parted, query, PART, partitions, [*first, *texts])
+                yield self._cut(parted, query, _Parts(partitions, PART, PART), [*first, *texts])
             else:
                 yield self._spark.sql(statements.sample(query) + statements.order(query.columns))
 
     def _cut(
-        self, statements: Statements, query: SampleQuery, part: str, parts: int, order: list[str]
+        self, statements: Statements, query: SampleQuery, parts: _Parts, order: list[str]
     ) -> DataFrame:
-        """The rows, a partition for each value of the column `part` below `parts`, sorted."""
-        hidden = [column for column in (part, *order) if column not in query.columns]
-        rows = self._spark.sql(statements.sample(replace(query, columns=(*query.columns, *hidden))))
-        placed = rows.repartitionById(parts, rows[part])
-        return placed.sortWithinPartitions(*map(_FLAVOUR.name, order)).drop(*hidden)
+        """The rows, a partition for each of the parts, sorted."""
+        from pyspark.sql.functions import expr
 
-    def _numbering(self, coins: Coins, parts: int) -> FewUnitsSparkFlavour:
-        """Parts of equal size, as far as the public facts tell: n units, each kept by its coin."""
-        expected = -math.expm1(-float(coins.epsilon)) * (self._units or 0)
-        return FewUnitsSparkFlavour(max(1, int(expected / parts)), parts)
+        columns = (*query.columns, parts.column)
+        rows = self._spark.sql(statements.sample(replace(query, columns=columns)))
+        placed = rows.repartitionById(parts.number, expr(parts.of_row))
+        return placed.sortWithinPartitions(*map(_FLAVOUR.name, order)).drop(parts.column)
+
+    def _numbering(self, coins: Coins, parts: int) -> PartedSparkFlavour:
+        """Decided by public facts, and not by what would turn out to be kept."""
+        kept = self._expected(coins)
+        if kept <= self._keys_in_memory:
+            return FewUnitsSparkFlavour(parts, max(1, int(kept / parts)))
+        return ManyUnitsSparkFlavour(parts)
+
+    def _counting(self, coins: Coins | None) -> SparkFlavour:
+        """How pairs meet their units is left to Spark where these are many, or nobody knows."""
+        few = self._units is not None and self._expected(coins) <= self._keys_in_memory
+        return CountingSparkFlavour() if few else _FLAVOUR
+
+    def _expected(self, coins: Coins | None) -> float:
+        """How many units are kept as far as the public facts tell: n units, each by its coin."""
+        share = 1.0 if coins is None else -math.expm1(-float(coins.epsilon))
+        return share * (self._units or 0)
 
     @property
-    def _few_units(self) -> bool:
-        """Decided by the public number of units, and not by what would turn out to be kept."""
-        return self._units is not None and self._units <= FEW_UNITS
+    def _keys_in_memory(self) -> int:
+        """How many keys a task or the driver may hold, by the session's settings."""
+        texts = sum(self.schema[column].type is Type.TEXT for column in self._unit.columns)
+        return max(1, self._session.memory() // (MEMORY_A_KEY * (1 + texts)))
 
-    def _partitions(self) -> int:
-        """As many as the session has set, fewer where the public number of units is small."""
+    def _partitions(self, coins: Coins) -> int:
+        """As many as the session has set, fewer where the public number of units is small.
+
+        And so many at least that the keys of a partition fit into memory.
+        """
         usual = int(str(self._spark.conf.get(_PARTITIONS)))
         if self._units is None:
             return usual
-        return min(usual, 1 + self._units // UNITS_A_PARTITION)
+        fewest = math.ceil(self._expected(coins) / self._keys_in_memory)
+        return max(fewest, min(usual, 1 + self._units // UNITS_A_PARTITION))
 
     @contextmanager
     def _coin_key(self, coins: Coins | None) -> Iterator[str]:

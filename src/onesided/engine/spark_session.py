@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -19,6 +20,11 @@ if TYPE_CHECKING:
 SessionLike = Any
 _CONNECT = "sc://"
 _STDERR = 2
+_LOCAL = re.compile(r"local(\[.*\])?")
+# Spark's own default; a number without a unit counts MiB.
+_USUAL_MEMORY = "1g"
+_MEMORY = re.compile(r"(\d+)([kmgt]?)b?")
+_MEMORY_UNITS = {"k": 2**10, "": 2**20, "m": 2**20, "g": 2**30, "t": 2**40}
 # The pages and progress bars of a running job tell how much is left, which is nobody's business.
 _OWN_SETTINGS = {
     "spark.ui.enabled": "false",
@@ -39,6 +45,12 @@ class Session:
         """Whether the executors share this machine's file system."""
         context = getattr(self.spark, "_sc", None)
         return context is not None and str(context.master).startswith("local")
+
+    def memory(self) -> int:
+        """The bytes that settings give to the driver or an executor, whichever has less."""
+        alone = _LOCAL.fullmatch(str(self.spark.conf.get("spark.master", "")))
+        asked = ["spark.driver.memory", *([] if alone else ["spark.executor.memory"])]
+        return min(_bytes(str(self.spark.conf.get(name, _USUAL_MEMORY))) for name in asked)
 
     def close(self) -> None:
         if self.owned:
@@ -75,6 +87,12 @@ def started(connection: SessionLike) -> Session:
         spark = builder.master(connection).getOrCreate()
     spark.sparkContext.setLogLevel("OFF")
     return Session(spark, owned=True)
+
+
+def _bytes(text: str) -> int:
+    found = _MEMORY.fullmatch(text.strip().lower()) or _MEMORY.fullmatch(_USUAL_MEMORY)
+    assert found is not None
+    return int(found[1]) * _MEMORY_UNITS[found[2]]
 
 
 @contextmanager

@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 NAME = "osd_name"
 ORDER = "osd_order"
-BLOCK = "osd_block"
-#: So many rows of a source file make a file of a sample, less what is left out.
+#: A file of up to so many rows is read by one task, and the rows that it keeps make one file.
+WHOLE_FILE_ROWS = 2**22
+#: Of larger files so many rows make a file of a sample, less what is left out.
 BLOCK_ROWS = 2**20
 #: A scan for each file saves a shuffle of its rows, and costs as much as so many of them do.
 MOST_SCANS = 64
 ROWS_A_SCAN = 2**18
-_FILE_SHIFT = 2**44
 _FILE, _PLACE = "osd_file", "osd_place"
 _FLAVOUR = SparkFlavour()
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
@@ -55,11 +55,10 @@ _EPOCH = "TIMESTAMP_NTZ '1970-01-01 00:00:00'"
 
 
 class _FileFacts(NamedTuple):
-    """What the rows of a file have in common: their tag, their shift, and their first block."""
+    """What the rows of a file have in common: their tag, and the order of the first one."""
 
     address: str
     tag: str
-    shift: int
     first: int
 
 
@@ -67,10 +66,12 @@ class _FileFacts(NamedTuple):
 class _Blocks:
     """The blocks of rows that become the files of a sample.
 
-    - `are_scans`: every block is a whole file with a scan of its own, in the order of the blocks.
+    - `rows`: so many places in the order of rows make a block; each file begins a new one.
+    - `are_scans`: instead every file is read whole by a scan of its own, in their order.
     """
 
     number: int
+    rows: int
     are_scans: bool
 
 
@@ -78,7 +79,7 @@ class _Blocks:
 class SparkSource:
     """A DataFrame in our types, and what is known about it.
 
-    - `frame`: the columns, and where rows are units their name, order and block.
+    - `frame`: the columns, and where rows are units their name and order.
     - `arrow`: the columns as they leave.
     - `blocks`: the blocks of rows, where rows are units.
     - `files`, `listing`: the files it reads, here or elsewhere; None for tables.
@@ -172,7 +173,7 @@ def _from_files(spark: SparkSession, text: str, unit: Unit) -> SparkSource:
 def _with_names(
     spark: SparkSession, frame: DataFrame, tags: dict[str, str]
 ) -> tuple[DataFrame, _Blocks]:
-    """Each row with its name, its order and its block, and what blocks there are."""
+    """Each row with its name and its order, and what blocks there are."""
     from pyspark.sql.functions import col, count
 
     located = frame.select(
@@ -184,9 +185,9 @@ def _with_names(
         raise SourceError("The files cannot be told apart by name; rename them in plain letters.")
     facts = []
     number = 0
-    for position, (address, tag) in enumerate(tags.items(), start=1):
+    for address, tag in tags.items():
         if address in sizes:
-            facts.append(_FileFacts(address, f"{tag}:", position * _FILE_SHIFT, number))
+            facts.append(_FileFacts(address, f"{tag}:", number * BLOCK_ROWS))
             number += -(-sizes[address] // BLOCK_ROWS)
     few = 0 < len(facts) <= MOST_SCANS
     apart = len(facts) == 1 or (few and sum(sizes.values()) >= len(facts) * ROWS_A_SCAN)
@@ -194,10 +195,10 @@ def _with_names(
     named = known.selectExpr(
         *map(_FLAVOUR.name, frame.columns),
         f"osd_tag || CAST({_PLACE} AS STRING) AS {NAME}",
-        f"osd_shift + {_PLACE} AS {ORDER}",
-        f"CAST(osd_first + {_PLACE} DIV {BLOCK_ROWS} AS INT) AS {BLOCK}",
+        f"osd_first + {_PLACE} AS {ORDER}",
     )
-    return named, _Blocks(max(1, number), apart and number == len(facts))
+    whole = apart and max(sizes.values()) <= WHOLE_FILE_ROWS
+    return named, _Blocks(max(1, number), BLOCK_ROWS, whole)
 
 
 def _scanned_apart(located: DataFrame, facts: list[_FileFacts]) -> DataFrame:
@@ -208,8 +209,7 @@ def _scanned_apart(located: DataFrame, facts: list[_FileFacts]) -> DataFrame:
         (located.where(col(_FILE) == each.address) if len(facts) > 1 else located).selectExpr(
             "*",
             f"'{each.tag}' AS osd_tag",
-            f"CAST({each.shift} AS BIGINT) AS osd_shift",
-            f"{each.first} AS osd_first",
+            f"CAST({each.first} AS BIGINT) AS osd_first",
         )
         for each in facts
     ]
@@ -224,8 +224,7 @@ def _looked_up(spark: SparkSession, located: DataFrame, facts: list[_FileFacts])
         {
             _FILE: pa.array([each.address for each in facts], pa.string()),
             "osd_tag": pa.array([each.tag for each in facts], pa.string()),
-            "osd_shift": pa.array([each.shift for each in facts], pa.int64()),
-            "osd_first": pa.array([each.first for each in facts], pa.int32()),
+            "osd_first": pa.array([each.first for each in facts], pa.int64()),
         }
     )
     return located.join(broadcast(spark.createDataFrame(known)), _FILE)
@@ -239,7 +238,7 @@ def _typed(
     listing: _Listing | None = None,
 ) -> SparkSource:
     """The columns in the form that our types promise: texts by code point, times UTC."""
-    hidden = [] if blocks is None else [NAME, ORDER, BLOCK]
+    hidden = [] if blocks is None else [NAME, ORDER]
     kinds = {name: kind for name, kind in frame.dtypes if name not in hidden}
     lowered = [name.lower() for name in kinds]
     if len(set(lowered)) != len(lowered):

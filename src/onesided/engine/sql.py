@@ -162,13 +162,20 @@ class Statements:
             f"WHERE {self._selected(query.where)} AND {self._present()} "
             f"GROUP BY {', '.join([*self._keys, *groups])}"
         )
-        prelude = f"WITH osd_u AS ({self._units(query)}), osd_p AS ({pairs})"
+        units = self.flavour.joined_units(self._units(query))
+        prelude = f"WITH osd_u AS ({units}), osd_p AS ({pairs})"
+        return self._cut(query, groups, prelude, f"osd_p JOIN osd_u USING ({self._listed_keys})")
+
+    def _cut(
+        self, query: CountQuery, groups: list[str], prelude: str, pairs: str
+    ) -> tuple[str, str]:
+        """What `_pairs` gives, from all pairs with their sensitivity, which `prelude` defines."""
         if query.max_groups is None:
-            return f"{prelude} ", f"osd_p JOIN osd_u USING ({self._listed_keys})"
+            return f"{prelude} ", pairs
         kinds = [(group, key.type) for group, key in zip(groups, query.by, strict=True)]
         digest = self.flavour.digest(self._key_text())
         cut = self.flavour.cut(
-            self._keys, digest, kinds, query.max_groups, counting=query.total is None
+            pairs, self._keys, digest, kinds, query.max_groups, counting=query.total is None
         )
         return f"{prelude}, {cut} ", "osd_m"
 

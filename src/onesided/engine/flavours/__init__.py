@@ -5,14 +5,24 @@ from __future__ import annotations
 from onesided.engine.flavours.base import NAMED_TYPES, Flavour
 from onesided.engine.flavours.duckdb import DuckDBFlavour, ThriftyDuckDBFlavour
 from onesided.engine.flavours.postgres import PostgresFlavour
-from onesided.engine.flavours.spark import PART, FewUnitsSparkFlavour, SparkFlavour
+from onesided.engine.flavours.spark import (
+    PART,
+    CountingSparkFlavour,
+    FewUnitsSparkFlavour,
+    ManyUnitsSparkFlavour,
+    PartedSparkFlavour,
+    SparkFlavour,
+)
 
 __all__ = [
     "NAMED_TYPES",
     "PART",
+    "CountingSparkFlavour",
     "DuckDBFlavour",
     "FewUnitsSparkFlavour",
     "Flavour",
+    "ManyUnitsSparkFlavour",
+    "PartedSparkFlavour",
     "PostgresFlavour",
     "SparkFlavour",
     "ThriftyDuckDBFlavour",

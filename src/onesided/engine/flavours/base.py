@@ -80,8 +80,13 @@ class Flavour(ABC):
     def semi_join(self, keys: list[str], units: str, where: str) -> str:
         """Keeps the rows of osd_t whose key is among `units` and that satisfy `where`."""
 
+    def joined_units(self, units: str) -> str:
+        """The units of a histogram, osd_u; here an engine may say how pairs are to meet them."""
+        return units
+
     def cut(
         self,
+        pairs: str,
         keys: list[str],
         unit_digest: str,
         groups: list[tuple[str, Type]],
@@ -89,22 +94,32 @@ class Flavour(ABC):
         *,
         counting: bool,
     ) -> str:
-        """osd_m: of the pairs osd_p, at most `most` groups of each unit, with its sensitivity.
+        """osd_m: of `pairs`, a FROM item, at most `most` groups of each unit, with its sensitivity.
 
         A unit keeps the groups whose digests have the least exclusive or with its own digest, equal
         ones in the order of their keys. The rule looks at the unit alone; what it prefers differs
         from unit to unit, so that no group is always left out. `counting` says that no amounts are
         needed, for engines that have a faster way then.
         """
+        return f"osd_m AS ({self.nearest(pairs, keys, unit_digest, groups, most)})"
+
+    def nearest(
+        self,
+        pairs: str,
+        keys: list[str],
+        unit_digest: str,
+        groups: list[tuple[str, Type]],
+        most: int,
+    ) -> str:
+        """The pairs of each unit that the rule of `cut` keeps."""
         names = [group for group, _ in groups]
         distance = self.exclusive_or(unit_digest, self.digest(self.group_text(groups)))
         order = ", ".join([distance, *(f"{name} NULLS FIRST" for name in names)])
         ranked = (
-            f"SELECT osd_p.*, osd_sensitive, row_number() OVER "
-            f"(PARTITION BY {', '.join(keys)} ORDER BY {order}) AS osd_rank "
-            f"FROM osd_p JOIN osd_u USING ({', '.join(keys)})"
+            f"SELECT *, row_number() OVER (PARTITION BY {', '.join(keys)} ORDER BY {order}) "
+            f"AS osd_rank FROM {pairs}"
         )
-        return f"osd_m AS (SELECT * FROM ({ranked}) osd_q WHERE osd_rank <= {most})"
+        return f"SELECT * FROM ({ranked}) osd_q WHERE osd_rank <= {most}"
 
     def key_text(self, parts: list[tuple[str, Type]]) -> str:
         """One text for several key columns, given as (expression, type) pairs; injective."""

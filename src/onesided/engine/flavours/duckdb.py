@@ -51,6 +51,7 @@ class DuckDBFlavour(Flavour):
 
     def cut(
         self,
+        pairs: str,
         keys: list[str],
         unit_digest: str,
         groups: list[tuple[str, Type]],
@@ -61,10 +62,11 @@ class DuckDBFlavour(Flavour):
         """The rule of the base class; for counts without a window, which is twice as fast.
 
         Distance and rank of a group are packed into one integer, 28 and 35 bits: the least of them
-        are then the chosen groups, and no two groups can be confused.
+        are then the chosen groups, and no two groups can be confused. Instead of `pairs` its parts
+        osd_p and osd_u are read.
         """
         if not (counting and self.cuts_in_memory):
-            return super().cut(keys, unit_digest, groups, most, counting=counting)
+            return super().cut(pairs, keys, unit_digest, groups, most, counting=counting)
         names = [group for group, _ in groups]
         listed, key_list = ", ".join(names), ", ".join(keys)
         order = ", ".join(f"{name} NULLS FIRST" for name in names)

@@ -53,5 +53,7 @@ class PostgresFlavour(Flavour):
         )
 
     def semi_join(self, keys: list[str], units: str, where: str) -> str:
+        # Materialized, or several processes that share the rows would each find all units alone.
         listed = ", ".join(keys)
-        return f"WHERE ({listed}) IN (SELECT {listed} FROM ({units}) osd_u) AND {where}"
+        kept = f"WITH osd_u AS MATERIALIZED ({units}) SELECT {listed} FROM osd_u"
+        return f"WHERE ({listed}) IN ({kept}) AND {where}"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 
 from onesided.engine.flavours.base import DIGEST_DIGITS, Flavour
 from onesided.errors import SourceError
-from onesided.language import Dialect
+from onesided.language import Dialect, Type
 
 #: The part of a sample that a row belongs to.
 PART = "osd_part"
@@ -66,28 +67,88 @@ class SparkFlavour(Flavour):
         same = " AND ".join(f"osd_t.{key} = osd_u.{key}" for key in keys)
         return f"LEFT SEMI JOIN ({units}) osd_u ON {same} WHERE {where}"
 
+    def cut(
+        self,
+        pairs: str,
+        keys: list[str],
+        unit_digest: str,
+        groups: list[tuple[str, Type]],
+        most: int,
+        *,
+        counting: bool,
+    ) -> str:
+        """The rule of the base class; a unit's groups are chosen before they meet their unit.
 
-@dataclass(frozen=True)
-class FewUnitsSparkFlavour(SparkFlavour):
-    """Spark where units are few: the keys of the kept ones go to every executor.
+        Fewer pairs meet their units then, and where that takes a sort by the key it is there
+        already. Instead of `pairs` its parts osd_p and osd_u are read.
+        """
+        chosen = self.nearest("osd_p", keys, unit_digest, groups, most)
+        return f"osd_m AS (SELECT * FROM ({chosen}) osd_c JOIN osd_u USING ({', '.join(keys)}))"
 
-    No row is moved then to find out whether it is kept. Kept units are numbered in the order of
-    their keys, and every `units_a_part` of them make one of `parts`, the column `PART`; the last
-    one takes the rest.
+
+class CountingSparkFlavour(SparkFlavour):
+    """Spark where units are few: their keys go to every executor.
+
+    Pairs of a unit and a group are then not moved once more to meet their units.
     """
 
-    units_a_part: int
+    def joined_units(self, units: str) -> str:
+        return f"SELECT /*+ BROADCAST */ * FROM ({units}) osd_n"
+
+
+class PartedSparkFlavour(SparkFlavour):
+    """Spark where each row of a sample has the number of its part, the column `PART`.
+
+    Kept units are put in the order of their keys and cut into `parts`; a row belongs to the part of
+    its unit. What cuts are the kept units alone.
+    """
+
     parts: int
+
+    @abstractmethod
+    def numbered(self, keys: list[str], units: str) -> str:
+        """The columns `keys` of `units` with their part, and how rows are to meet them."""
 
     def semi_join(self, keys: list[str], units: str, where: str) -> str:
         renamed = [f"osd_k{index}" for index in range(len(keys))]
-        listed = ", ".join(f"{key} AS {name}" for key, name in zip(keys, renamed, strict=True))
-        place = f"row_number() OVER (ORDER BY {', '.join(keys)}) - 1"
-        numbered = (
-            f"SELECT /*+ BROADCAST */ {listed}, CAST(least(({place}) DIV {self.units_a_part}, "
-            f"{self.parts - 1}) AS INT) AS {PART} FROM ({units}) osd_n"
-        )
-        same = " AND ".join(
-            f"osd_t.{key} = osd_u.{name}" for key, name in zip(keys, renamed, strict=True)
-        )
+        both = list(zip(keys, renamed, strict=True))
+        listed = ", ".join(f"{key} AS {name}" for key, name in both)
+        numbered = self.numbered(renamed, f"(SELECT {listed} FROM ({units}) osd_n) osd_l")
+        same = " AND ".join(f"osd_t.{key} = osd_u.{name}" for key, name in both)
         return f"JOIN ({numbered}) osd_u ON {same} WHERE {where}"
+
+
+@dataclass(frozen=True)
+class FewUnitsSparkFlavour(PartedSparkFlavour):
+    """Spark where units are few: the keys of the kept ones go to every executor.
+
+    No row is moved then to find out whether it is kept. Every `units_a_part` of the kept units make
+    one of `parts`; the last one takes the rest.
+    """
+
+    parts: int
+    units_a_part: int
+
+    def numbered(self, keys: list[str], units: str) -> str:
+        place = f"row_number() OVER (ORDER BY {', '.join(keys)}) - 1"
+        part = f"least(({place}) DIV {self.units_a_part}, {self.parts - 1})"
+        return f"SELECT /*+ BROADCAST */ *, CAST({part} AS INT) AS {PART} FROM {units}"
+
+
+@dataclass(frozen=True)
+class ManyUnitsSparkFlavour(PartedSparkFlavour):
+    """Spark where units are many: rows meet the keys of kept ones by a shuffle.
+
+    A task has the keys of some units in memory, and rows are not sorted to find them. The keys are
+    cut into ranges before, so that kept rows know where they go: a sort of the rows would go
+    through all of them twice, once to find its bounds.
+    """
+
+    parts: int
+
+    def numbered(self, keys: list[str], units: str) -> str:
+        ranges = f"SELECT /*+ REPARTITION_BY_RANGE({self.parts}, {', '.join(keys)}) */ *"
+        return (
+            f"SELECT /*+ SHUFFLE_HASH */ *, spark_partition_id() AS {PART} "
+            f"FROM ({ranges} FROM {units}) osd_s"
+        )
