@@ -164,8 +164,8 @@ def test_an_interrupted_sample_of_a_table(postgres_url: str, tmp_path: Path) -> 
     """The driver would report Ctrl-C as an error like any other."""
     with psycopg.connect(postgres_url, autocommit=True) as connection:
         connection.execute(
-            "CREATE TABLE big AS SELECT i / 4 AS id, i % 90 AS age, repeat('x', i % 2000) AS t "
-            "FROM generate_series(1, 300000) i"
+            "CREATE TABLE big AS SELECT i / 4 AS id, i % 90 AS age, repeat('x', i % 50) AS t "
+            "FROM generate_series(1, 400000) i"
         )
     options = ["--table", "big", "--connection", postgres_url, "--unit", "id"]
     code, said = interrupted(["sample", *options, "--policy", "age < 18"], tmp_path)

@@ -33,6 +33,8 @@ def interrupted(
         stderr=subprocess.PIPE,
         text=True,
         env=environment,
+        # A shell lets what it runs in the background ignore Ctrl-C, tests included.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     try:
         _wait_for_the_charge(folder)
