@@ -186,8 +186,8 @@ class PostgresEngine(RemoteEngine):
             coin_key=COIN_KEY,
             unique=self.rows_are_units,
         )
-        few = self._units is not None and self._units <= _FEW_UNITS
-        return PostgresStatements(relation, _FLAVOUR, many_units=not few)
+        many = self._units is None or self._units > _FEW_UNITS
+        return PostgresStatements(relation, _FLAVOUR, many_units=many)
 
     def _ordered_sample(self, query: SampleQuery) -> str:
         return self._statements.sample(query) + self._statements.order(query.columns)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from onesided.data.units import Unit
 from onesided.engine.base import Coins, CountQuery, Lookup, Ngrams, SampleQuery, Total
-from onesided.engine.flavours import Flavour
+from onesided.engine.flavours import Cut, Flavour
 from onesided.engine.lookups import looked_up
 from onesided.engine.ngrams import view, widened
 from onesided.language import BoundPredicate, Schema, Type
@@ -174,10 +174,8 @@ class Statements:
             return f"{prelude} ", pairs
         kinds = [(group, key.type) for group, key in zip(groups, query.by, strict=True)]
         digest = self.flavour.digest(self._key_text())
-        cut = self.flavour.cut(
-            pairs, self._keys, digest, kinds, query.max_groups, counting=query.total is None
-        )
-        return f"{prelude}, {cut} ", "osd_m"
+        rule = Cut(self._keys, digest, kinds, query.max_groups, counting=query.total is None)
+        return f"{prelude}, {self.flavour.cut(pairs, rule)} ", "osd_m"
 
     def _units(self, query: CountQuery) -> str:
         """One row a unit: its key and whether it is sensitive; only kept ones where coins are."""

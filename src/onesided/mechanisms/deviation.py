@@ -40,10 +40,7 @@ def box_deviations(counts: Counts, tree: HalvingTree) -> list[Counts]:
         starts, sizes = tree.levels[level], tree.sizes(level)
         offset = np.repeat(np.arange(starts.size) * beyond, sizes)
         ascending = np.sort(ascending + offset, kind="stable") - offset
-        sums, half = prefix_sums(ascending), sizes // 2
-        ends = starts + sizes
-        largest, smallest = sums[ends] - sums[ends - half], sums[starts + half] - sums[starts]
-        deviations.append(largest - smallest)
+        deviations.append(_run_deviations(ascending, starts, sizes))
     return deviations[::-1]
 
 
@@ -51,8 +48,12 @@ def bucket_deviations(counts: Counts, buckets: Counts) -> Counts:
     """dev(b) of every bucket b, counts cut off at `largest_count`; `buckets` number each bin's."""
     ordered = np.minimum(counts, largest_count(counts.size))[np.lexsort((counts, buckets))]
     sizes = np.bincount(buckets)
-    ends = np.cumsum(sizes)
-    starts, half, sums = ends - sizes, sizes // 2, prefix_sums(ordered)
+    return _run_deviations(ordered, np.cumsum(sizes) - sizes, sizes)
+
+
+def _run_deviations(ascending: Counts, starts: Counts, sizes: Counts) -> Counts:
+    """dev of each run of `ascending`: its ⌊n/2⌋ largest counts less its ⌊n/2⌋ smallest."""
+    sums, half, ends = prefix_sums(ascending), sizes // 2, starts + sizes
     largest, smallest = sums[ends] - sums[ends - half], sums[starts + half] - sums[starts]
     return np.asarray(largest - smallest, dtype=np.int64)
 

@@ -37,7 +37,7 @@ LEAST_SHAPE, MOST_SHAPE = 1e-2, 1e6
 """The range of the gamma distribution's shape, from one bin in hundreds filled to all alike."""
 
 STEPS = 9
-"""Halvings of that range, on the scale of ratios, when a shape is looked for."""
+"""Halvings of a range in which a number is looked for: of shapes on the scale of ratios."""
 
 LEAST_DRAWN, MOST_REPEATED = 1024, 16
 """Few bins are drawn again and again for one number, until there are so many or so often."""
@@ -238,11 +238,20 @@ def _with_holes(grain: Grain, holes: float, easel: _Easel, released: Roughness) 
 
 def _solve(deviation: Callable[[float], float], target: float) -> float:
     """The shape at which a decreasing `deviation` comes to `target`, within its range."""
-    low, high = log(LEAST_SHAPE), log(MOST_SHAPE)
+    low, high = _halved(
+        lambda exponent: deviation(exp(exponent)), target, log(LEAST_SHAPE), log(MOST_SHAPE)
+    )
+    return exp((low + high) / 2)
+
+
+def _halved(
+    deviation: Callable[[float], float], target: float, low: float, high: float
+) -> tuple[float, float]:
+    """The range in which a decreasing `deviation` comes to `target`, halved again and again."""
     for _ in range(STEPS):
         middle = (low + high) / 2
-        low, high = (middle, high) if deviation(exp(middle)) > target else (low, middle)
-    return exp((low + high) / 2)
+        low, high = (middle, high) if deviation(middle) > target else (low, middle)
+    return low, high
 
 
 def _shape_seen(found: Pieces, slack: float) -> float:
@@ -330,23 +339,20 @@ def levelled_to(
     differences. Pieces of one bin stand out beyond doubt and stay.
     """
     most = released.moved(WIDE).deviations[-1]
-    several = found.several
+    several, together = found.several, found.groups[-1]
 
     def drawn_together(means: Floats, share: float) -> Floats:
         return np.where(several, means + share * (means[several].mean() - means), means)
 
     def deviation(share: float) -> float:
         counts = generator.poisson(drawn_together(found.means + hidden_means, share))
-        return group_deviation(counts, found.groups[-1])
+        return group_deviation(counts, together)
 
     if not several.any() or deviation(0.0) <= most:
         return found, hidden_means
-    low, high = 0.0, 1.0
-    for _ in range(STEPS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if deviation(middle) > most else (low, middle)
-    found = replace(found, means=drawn_together(found.means, high))
-    return found, drawn_together(hidden_means, high)
+    _, share = _halved(deviation, most, 0.0, 1.0)
+    found = replace(found, means=drawn_together(found.means, share))
+    return found, drawn_together(hidden_means, share)
 
 
 def thinned_to(

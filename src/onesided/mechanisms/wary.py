@@ -22,6 +22,7 @@ from onesided.mechanisms.base import Kind, PublicFacts
 from onesided.mechanisms.bucket import BucketAlgorithm, Bucketed
 from onesided.mechanisms.dawa import Dawa
 from onesided.mechanisms.deviation import bucket_deviations
+from onesided.mechanisms.totals import bucket_totals
 from onesided.randomness import Randomness
 
 Floats = NDArray[np.float64]
@@ -76,8 +77,7 @@ class Wary(BucketAlgorithm):
         if several.size:
             scale = float(k / asked)
             pool = pools(totals[several], sizes[several], POOLED * scale)
-            exact = np.zeros(int(pool.max()) + 1, dtype=np.int64)
-            np.add.at(exact, pool, bucket_deviations(counts.reshape(-1), buckets)[several])
+            exact = bucket_totals(bucket_deviations(counts.reshape(-1), buckets)[several], pool)
             noisy = exact + rng.two_sided_geometric(asked / k, exact.size)
             mass, members = np.bincount(pool, weights=totals[several]), np.bincount(pool)
             least = mass - DOUBT * np.sqrt(members) / rate

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onesided.engine.flavours.base import NAMED_TYPES, Flavour
+from onesided.engine.flavours.base import NAMED_TYPES, Cut, Flavour
 from onesided.engine.flavours.duckdb import DuckDBFlavour, ThriftyDuckDBFlavour
 from onesided.engine.flavours.postgres import PostgresFlavour
 from onesided.engine.flavours.spark import (
@@ -18,6 +18,7 @@ __all__ = [
     "NAMED_TYPES",
     "PART",
     "CountingSparkFlavour",
+    "Cut",
     "DuckDBFlavour",
     "FewUnitsSparkFlavour",
     "Flavour",

@@ -8,6 +8,7 @@ not contain, or starts with its own length.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from fractions import Fraction
 
 from onesided.errors import SourceError
@@ -20,6 +21,30 @@ DIGEST_DIGITS = 7
 NAMED_TYPES = frozenset(
     {Type.INTEGER, Type.WIDE_INTEGER, Type.TEXT, Type.BOOLEAN, Type.DATE, Type.TIMESTAMP}
 )
+
+
+@dataclass(frozen=True)
+class Cut:
+    """At most `most` groups of each unit.
+
+    A unit keeps the groups whose digests have the least exclusive or with its own digest, equal
+    ones in the order of their keys. The rule looks at the unit alone; what it prefers differs from
+    unit to unit, so that no group is always left out.
+
+    - `keys`, `unit_digest`: the columns of the unit's key, and the digest of its text.
+    - `groups`: names and types of the group columns.
+    - `counting`: no amounts are needed, for engines that have a faster way then.
+    """
+
+    keys: list[str]
+    unit_digest: str
+    groups: list[tuple[str, Type]]
+    most: int
+    counting: bool
+
+    @property
+    def names(self) -> list[str]:
+        return [name for name, _ in self.groups]
 
 
 class Flavour(ABC):
@@ -84,42 +109,19 @@ class Flavour(ABC):
         """The units of a histogram, osd_u; here an engine may say how pairs are to meet them."""
         return units
 
-    def cut(
-        self,
-        pairs: str,
-        keys: list[str],
-        unit_digest: str,
-        groups: list[tuple[str, Type]],
-        most: int,
-        *,
-        counting: bool,
-    ) -> str:
-        """osd_m: of `pairs`, a FROM item, at most `most` groups of each unit, with its sensitivity.
+    def cut(self, pairs: str, rule: Cut) -> str:
+        """osd_m: what a `rule` keeps of `pairs`, a FROM item, with the sensitivity of units."""
+        return f"osd_m AS ({self.nearest(pairs, rule)})"
 
-        A unit keeps the groups whose digests have the least exclusive or with its own digest, equal
-        ones in the order of their keys. The rule looks at the unit alone; what it prefers differs
-        from unit to unit, so that no group is always left out. `counting` says that no amounts are
-        needed, for engines that have a faster way then.
-        """
-        return f"osd_m AS ({self.nearest(pairs, keys, unit_digest, groups, most)})"
-
-    def nearest(
-        self,
-        pairs: str,
-        keys: list[str],
-        unit_digest: str,
-        groups: list[tuple[str, Type]],
-        most: int,
-    ) -> str:
-        """The pairs of each unit that the rule of `cut` keeps."""
-        names = [group for group, _ in groups]
-        distance = self.exclusive_or(unit_digest, self.digest(self.group_text(groups)))
-        order = ", ".join([distance, *(f"{name} NULLS FIRST" for name in names)])
+    def nearest(self, pairs: str, rule: Cut) -> str:
+        """The pairs of each unit that a `rule` keeps."""
+        distance = self.exclusive_or(rule.unit_digest, self.digest(self.group_text(rule.groups)))
+        order = ", ".join([distance, *(f"{name} NULLS FIRST" for name in rule.names)])
         ranked = (
-            f"SELECT *, row_number() OVER (PARTITION BY {', '.join(keys)} ORDER BY {order}) "
+            f"SELECT *, row_number() OVER (PARTITION BY {', '.join(rule.keys)} ORDER BY {order}) "
             f"AS osd_rank FROM {pairs}"
         )
-        return f"SELECT * FROM ({ranked}) osd_q WHERE osd_rank <= {most}"
+        return f"SELECT * FROM ({ranked}) osd_q WHERE osd_rank <= {rule.most}"
 
     def key_text(self, parts: list[tuple[str, Type]]) -> str:
         """One text for several key columns, given as (expression, type) pairs; injective."""

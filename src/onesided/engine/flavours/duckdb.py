@@ -5,8 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import ClassVar
 
-from onesided.engine.flavours.base import DIGEST_DIGITS, Flavour
-from onesided.language import Dialect, Type
+from onesided.engine.flavours.base import DIGEST_DIGITS, Cut, Flavour
+from onesided.language import Dialect
 
 _RANK_BITS = 35
 
@@ -49,38 +49,30 @@ class DuckDBFlavour(Flavour):
     def semi_join(self, keys: list[str], units: str, where: str) -> str:
         return f"SEMI JOIN ({units}) osd_u USING ({', '.join(keys)}) WHERE {where}"
 
-    def cut(
-        self,
-        pairs: str,
-        keys: list[str],
-        unit_digest: str,
-        groups: list[tuple[str, Type]],
-        most: int,
-        *,
-        counting: bool,
-    ) -> str:
-        """The rule of the base class; for counts without a window, which is twice as fast.
+    def cut(self, pairs: str, rule: Cut) -> str:
+        """As in the base class; for counts without a window, which is twice as fast.
 
         Distance and rank of a group are packed into one integer, 28 and 35 bits: the least of them
         are then the chosen groups, and no two groups can be confused. Instead of `pairs` its parts
         osd_p and osd_u are read.
         """
-        if not (counting and self.cuts_in_memory):
-            return super().cut(pairs, keys, unit_digest, groups, most, counting=counting)
-        names = [group for group, _ in groups]
-        listed, key_list = ", ".join(names), ", ".join(keys)
+        if not (rule.counting and self.cuts_in_memory):
+            return super().cut(pairs, rule)
+        names = rule.names
+        listed, key_list = ", ".join(names), ", ".join(rule.keys)
         order = ", ".join(f"{name} NULLS FIRST" for name in names)
         same = " AND ".join(f"osd_p.{name} IS NOT DISTINCT FROM osd_g.{name}" for name in names)
         packed = (
             f"({self.exclusive_or('osd_unit_digest', 'osd_digest')} << {_RANK_BITS}) | osd_rank"
         )
-        qualified = ", ".join(f"osd_p.{key}" for key in keys)
+        qualified = ", ".join(f"osd_p.{key}" for key in rule.keys)
+        digest = self.digest(self.group_text(rule.groups))
         return (
-            f"osd_d AS (SELECT *, {unit_digest} AS osd_unit_digest FROM osd_u), "
-            f"osd_g AS (SELECT {listed}, {self.digest(self.group_text(groups))} AS osd_digest, "
+            f"osd_d AS (SELECT *, {rule.unit_digest} AS osd_unit_digest FROM osd_u), "
+            f"osd_g AS (SELECT {listed}, {digest} AS osd_digest, "
             f"row_number() OVER (ORDER BY {order}) AS osd_rank "
             f"FROM (SELECT DISTINCT {listed} FROM osd_p)), "
-            f"osd_c AS (SELECT osd_sensitive, unnest(min({packed}, {most})) AS osd_choice "
+            f"osd_c AS (SELECT osd_sensitive, unnest(min({packed}, {rule.most})) AS osd_choice "
             f"FROM osd_p JOIN osd_d USING ({key_list}) JOIN osd_g ON {same} "
             f"GROUP BY {qualified}, osd_sensitive), "
             f"osd_m AS (SELECT osd_g.*, osd_sensitive FROM osd_c JOIN osd_g "

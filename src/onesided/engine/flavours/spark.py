@@ -6,9 +6,9 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 
-from onesided.engine.flavours.base import DIGEST_DIGITS, Flavour
+from onesided.engine.flavours.base import DIGEST_DIGITS, Cut, Flavour
 from onesided.errors import SourceError
-from onesided.language import Dialect, Type
+from onesided.language import Dialect
 
 #: The part of a sample that a row belongs to.
 PART = "osd_part"
@@ -67,23 +67,14 @@ class SparkFlavour(Flavour):
         same = " AND ".join(f"osd_t.{key} = osd_u.{key}" for key in keys)
         return f"LEFT SEMI JOIN ({units}) osd_u ON {same} WHERE {where}"
 
-    def cut(
-        self,
-        pairs: str,
-        keys: list[str],
-        unit_digest: str,
-        groups: list[tuple[str, Type]],
-        most: int,
-        *,
-        counting: bool,
-    ) -> str:
-        """The rule of the base class; a unit's groups are chosen before they meet their unit.
+    def cut(self, pairs: str, rule: Cut) -> str:
+        """As in the base class; a unit's groups are chosen before they meet their unit.
 
         Fewer pairs meet their units then, and where that takes a sort by the key it is there
         already. Instead of `pairs` its parts osd_p and osd_u are read.
         """
-        chosen = self.nearest("osd_p", keys, unit_digest, groups, most)
-        return f"osd_m AS (SELECT * FROM ({chosen}) osd_c JOIN osd_u USING ({', '.join(keys)}))"
+        chosen, keys = self.nearest("osd_p", rule), ", ".join(rule.keys)
+        return f"osd_m AS (SELECT * FROM ({chosen}) osd_c JOIN osd_u USING ({keys}))"
 
 
 class CountingSparkFlavour(SparkFlavour):
@@ -96,6 +87,7 @@ class CountingSparkFlavour(SparkFlavour):
         return f"SELECT /*+ BROADCAST */ * FROM ({units}) osd_n"
 
 
+@dataclass(frozen=True)
 class PartedSparkFlavour(SparkFlavour):
     """Spark where each row of a sample has the number of its part, the column `PART`.
 
@@ -126,7 +118,6 @@ class FewUnitsSparkFlavour(PartedSparkFlavour):
     one of `parts`; the last one takes the rest.
     """
 
-    parts: int
     units_a_part: int
 
     def numbered(self, keys: list[str], units: str) -> str:
@@ -135,7 +126,6 @@ class FewUnitsSparkFlavour(PartedSparkFlavour):
         return f"SELECT /*+ BROADCAST */ *, CAST({part} AS INT) AS {PART} FROM {units}"
 
 
-@dataclass(frozen=True)
 class ManyUnitsSparkFlavour(PartedSparkFlavour):
     """Spark where units are many: rows meet the keys of kept ones by a shuffle.
 
@@ -143,8 +133,6 @@ class ManyUnitsSparkFlavour(PartedSparkFlavour):
     cut into ranges before, so that kept rows know where they go: a sort of the rows would go
     through all of them twice, once to find its bounds.
     """
-
-    parts: int
 
     def numbered(self, keys: list[str], units: str) -> str:
         ranges = f"SELECT /*+ REPARTITION_BY_RANGE({self.parts}, {', '.join(keys)}) */ *"
