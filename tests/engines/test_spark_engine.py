@@ -137,6 +137,48 @@ def test_what_a_sample_of_units_moves(
     assert plan.count("Sort [") == (1 if scarce else 2)  # the rows; few keys are numbered by one
 
 
+@pytest.mark.parametrize("scarce", [True, False], ids=["many units", "few units"])
+@pytest.mark.parametrize("most", [None, 2], ids=["all groups", "some groups"])
+def test_what_a_histogram_moves(
+    spark: Any, folder: Path, monkeypatch: pytest.MonkeyPatch, scarce: bool, most: int | None
+) -> None:
+    """Pairs once to become distinct; where units are many, once more to meet them."""
+    engine: Any = SparkEngine(folder, Unit(UNIT), spark)
+    engine.inspect()
+    if scarce:
+        _make_memory_scarce(engine, monkeypatch)
+    query = count_query(engine, POLICY, ["room", "hour(ts)"], max_groups=most)
+    statement = engine._statements("", engine._counting(None)).count(query)
+    # Left to itself Spark would send so small a table to all executors without being told to.
+    with settings(spark, {"spark.sql.autoBroadcastJoinThreshold": "-1"}):
+        plan = spark.sql(statement)._jdf.queryExecution().executedPlan().toString()
+    engine.close()
+    _, below = plan.split("SortMergeJoin" if scarce else "BroadcastHashJoin")
+    pairs = below.split("FileScan", 1)[0]
+    ranked = most is not None
+    assert pairs.count("Exchange hashpartitioning") == (2 if scarce or ranked else 1)
+
+
+def test_how_much_of_a_file_a_task_reads(
+    spark: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The files of 40 units for each task; never more than the session allows, nor for rows."""
+    monkeypatch.setattr("onesided.engine.spark.UNITS_A_SCAN", 40)
+    size = sum(file.stat().st_size for file in folder.rglob("*.parquet"))
+    engine: Any = SparkEngine(folder, Unit(UNIT), spark)
+    assert engine._scanning() == {}
+    expected = size * 40 // engine.inspect().units
+    setting = "spark.sql.files.maxPartitionBytes"
+    assert engine._scanning() == {setting: f"{expected}b"}
+    with settings(spark, {setting: "1k"}):
+        assert engine._scanning() == {setting: "1024b"}
+    rows: Any = SparkEngine(folder, Unit(), spark)
+    rows.inspect()
+    assert rows._scanning() == {}
+    for each in (engine, rows):
+        each.close()
+
+
 @pytest.mark.parametrize(
     ("wanted", "size"),
     [

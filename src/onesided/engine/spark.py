@@ -37,7 +37,14 @@ from onesided.engine.flavours import (
     SparkFlavour,
 )
 from onesided.engine.remote import RemoteEngine, cast_batch
-from onesided.engine.spark_session import SessionLike, engine_errors, settings, started, unwarned
+from onesided.engine.spark_session import (
+    BYTES_A_SCAN,
+    SessionLike,
+    engine_errors,
+    settings,
+    started,
+    unwarned,
+)
 from onesided.engine.spark_source import NAME, ORDER, SparkSource, find_source, is_local
 from onesided.engine.sql import Relation, Statements
 from onesided.errors import OutputError, ReleaseFailed, SourceError
@@ -47,6 +54,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 UNITS_A_PARTITION = 20_000
+#: A task that reads for a histogram has about so many units. The distinct pairs of more outgrow its
+#: memory, and where Spark begins to sort them instead of hashing them the work doubles.
+UNITS_A_SCAN = 100_000
 #: The bytes of memory that have to be there for each key in a table of keys, and once more for each
 #: text in it. By its layout such a table takes 110 to 140 of them a key; copies are on their way.
 MEMORY_A_KEY = 1024
@@ -62,7 +72,7 @@ _FIXED_PLAN = {
 # Bytes would decide as well where files are cut to be read, or read together. And the same code
 # serves all scans, unless they are compiled as one.
 _WHOLE_FILES = {
-    "spark.sql.files.maxPartitionBytes": str(2**40),
+    BYTES_A_SCAN: str(2**40),
     "spark.sql.files.openCostInBytes": str(2**40),
     "spark.sql.codegen.wholeStage.union.enabled": "false",
 }
@@ -99,6 +109,7 @@ class SparkEngine(RemoteEngine):
         self._spark = self._session.spark
         self._views: list[str] = []
         self._units: int | None = None
+        self._bytes: int | None = None
         try:
             with _opening():
                 self._source: SparkSource = find_source(self._spark, source, table, unit)
@@ -119,6 +130,7 @@ class SparkEngine(RemoteEngine):
     def inspect(self) -> Inspection:
         with _opening():
             row = self._spark.sql(self._statements().inspection()).collect()[0]
+            self._bytes = self._source.size()
         self._units = int(row[0])
         return Inspection(units=int(row[0]), rows_without_key=int(row[1]))
 
@@ -156,8 +168,8 @@ class SparkEngine(RemoteEngine):
             directory.remove()
 
     def count(self, query: CountQuery) -> GroupCounts:
-        patient = settings(self._spark, _PATIENT)
-        with _releasing(), self._coin_key(query.coins) as key, patient, unwarned():
+        chosen = settings(self._spark, {**_PATIENT, **self._scanning()})
+        with _releasing(), self._coin_key(query.coins) as key, chosen, unwarned():
             statements = self._statements(key, self._counting(query.coins))
             table = self._spark.sql(statements.count(query)).toArrow()
         return GroupCounts.of(table, query.by)
@@ -253,6 +265,13 @@ class SparkEngine(RemoteEngine):
         """How pairs meet their units is left to Spark where these are many, or nobody knows."""
         few = self._units is not None and self._expected(coins) <= self._keys_in_memory
         return CountingSparkFlavour() if few else _FLAVOUR
+
+    def _scanning(self) -> dict[str, str]:
+        """How much of a file a task reads; a count is the same whatever is read together."""
+        if self._bytes is None or not self._units or self._unit.is_row:
+            return {}
+        wanted = max(1, self._bytes * UNITS_A_SCAN // self._units)
+        return {BYTES_A_SCAN: f"{min(wanted, self._session.bytes_a_scan())}b"}
 
     def _expected(self, coins: Coins | None) -> float:
         """How many units are kept as far as the public facts tell: n units, each by its coin."""

@@ -21,10 +21,11 @@ SessionLike = Any
 _CONNECT = "sc://"
 _STDERR = 2
 _LOCAL = re.compile(r"local(\[.*\])?")
+BYTES_A_SCAN = "spark.sql.files.maxPartitionBytes"
 # Spark's own default; a number without a unit counts MiB.
 _USUAL_MEMORY = "1g"
-_MEMORY = re.compile(r"(\d+)([kmgt]?)b?")
-_MEMORY_UNITS = {"k": 2**10, "": 2**20, "m": 2**20, "g": 2**30, "t": 2**40}
+_MEMORY = re.compile(r"(\d+)(?:([kmgt])?b?)?")
+_MEMORY_UNITS = {"b": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 # The pages and progress bars of a running job tell how much is left, which is nobody's business.
 _OWN_SETTINGS = {
     "spark.ui.enabled": "false",
@@ -51,6 +52,10 @@ class Session:
         alone = _LOCAL.fullmatch(str(self.spark.conf.get("spark.master", "")))
         asked = ["spark.driver.memory", *([] if alone else ["spark.executor.memory"])]
         return min(_bytes(str(self.spark.conf.get(name, _USUAL_MEMORY))) for name in asked)
+
+    def bytes_a_scan(self) -> int:
+        """How much of a file a task reads at most, by its settings."""
+        return _bytes(str(self.spark.conf.get(BYTES_A_SCAN)), unit="b")
 
     def close(self) -> None:
         if self.owned:
@@ -89,10 +94,11 @@ def started(connection: SessionLike) -> Session:
     return Session(spark, owned=True)
 
 
-def _bytes(text: str) -> int:
+def _bytes(text: str, unit: str = "m") -> int:
+    """A size in words of Spark's settings; `unit` is that of a number without one."""
     found = _MEMORY.fullmatch(text.strip().lower()) or _MEMORY.fullmatch(_USUAL_MEMORY)
     assert found is not None
-    return int(found[1]) * _MEMORY_UNITS[found[2]]
+    return int(found[1]) * _MEMORY_UNITS[found[2] or unit]
 
 
 @contextmanager

@@ -101,6 +101,12 @@ class SparkSource:
             return self.files.fingerprint()
         return None if self.listing is None else self.listing.state()
 
+    def size(self) -> int | None:
+        """The bytes of all files; None for what is no file."""
+        if self.files is not None:
+            return sum(path.stat().st_size for path in self.files.paths)
+        return None if self.listing is None else sum(size for _, size, _ in self.listing.facts())
+
 
 @dataclass(frozen=True)
 class _Listing:
@@ -115,15 +121,17 @@ class _Listing:
         return {each: file_tag(each.removeprefix(self.base).lstrip("/")) for each in found}
 
     def state(self) -> str:
+        return hashlib.sha256(repr(self.facts()).encode()).hexdigest()
+
+    def facts(self) -> list[tuple[str, int, str]]:
         """Relative names, sizes and times of the files."""
         facts = self.frame.selectExpr(
             "_metadata.file_path", "_metadata.file_size", "_metadata.file_modification_time"
         )
-        rows = sorted(
+        return sorted(
             (str(row[0]).removeprefix(self.base), int(row[1]), str(row[2]))
             for row in facts.distinct().collect()
         )
-        return hashlib.sha256(repr(rows).encode()).hexdigest()
 
 
 def find_source(spark: SparkSession, source: Any, table: str | None, unit: Unit) -> SparkSource:

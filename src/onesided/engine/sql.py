@@ -162,9 +162,9 @@ class Statements:
             f"WHERE {self._selected(query.where)} AND {self._present()} "
             f"GROUP BY {', '.join([*self._keys, *groups])}"
         )
-        units = self.flavour.joined_units(self._units(query))
-        prelude = f"WITH osd_u AS ({units}), osd_p AS ({pairs})"
-        return self._cut(query, groups, prelude, f"osd_p JOIN osd_u USING ({self._listed_keys})")
+        prelude = f"WITH osd_u AS ({self._units(query)}), osd_p AS ({pairs})"
+        met = f"osd_p JOIN {self.flavour.met_units} USING ({self._listed_keys})"
+        return self._cut(query, groups, prelude, met)
 
     def _cut(
         self, query: CountQuery, groups: list[str], prelude: str, pairs: str

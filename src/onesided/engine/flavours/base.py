@@ -51,6 +51,8 @@ class Flavour(ABC):
     """The SQL of one engine."""
 
     dialect: Dialect
+    #: The units of a histogram, osd_u, where pairs meet them; an engine may say here how.
+    met_units = "osd_u"
 
     def name(self, column: str) -> str:
         """A quoted identifier."""
@@ -104,10 +106,6 @@ class Flavour(ABC):
     @abstractmethod
     def semi_join(self, keys: list[str], units: str, where: str) -> str:
         """Keeps the rows of osd_t whose key is among `units` and that satisfy `where`."""
-
-    def joined_units(self, units: str) -> str:
-        """The units of a histogram, osd_u; here an engine may say how pairs are to meet them."""
-        return units
 
     def cut(self, pairs: str, rule: Cut) -> str:
         """osd_m: what a `rule` keeps of `pairs`, a FROM item, with the sensitivity of units."""

@@ -74,7 +74,7 @@ class SparkFlavour(Flavour):
         already. Instead of `pairs` its parts osd_p and osd_u are read.
         """
         chosen, keys = self.nearest("osd_p", rule), ", ".join(rule.keys)
-        return f"osd_m AS (SELECT * FROM ({chosen}) osd_c JOIN osd_u USING ({keys}))"
+        return f"osd_m AS (SELECT * FROM ({chosen}) osd_c JOIN {self.met_units} USING ({keys}))"
 
 
 class CountingSparkFlavour(SparkFlavour):
@@ -83,8 +83,8 @@ class CountingSparkFlavour(SparkFlavour):
     Pairs of a unit and a group are then not moved once more to meet their units.
     """
 
-    def joined_units(self, units: str) -> str:
-        return f"SELECT /*+ BROADCAST */ * FROM ({units}) osd_n"
+    # Inside the definition of osd_u the hint would be lost: it counts where tables are joined.
+    met_units = "(SELECT /*+ BROADCAST */ * FROM osd_u) osd_u"
 
 
 @dataclass(frozen=True)
