@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 from onesided.data import Histogram
 from onesided.experiments.metrics import mre
+from onesided.loss import Loss
 from onesided.mechanisms.auto import Auto
 from onesided.mechanisms.base import Mechanism, Outline
 from onesided.mechanisms.candidates import candidates
@@ -17,8 +19,11 @@ from onesided.mechanisms.laplace import Laplace
 from onesided.mechanisms.probe import (
     DECISIVE,
     MOST_QUESTION_SHARE,
+    NUMBER,
     QUESTION_SHARE,
+    probe_loss,
     question_share,
+    questions,
 )
 from onesided.mechanisms.residual import Residual
 from onesided.randomness import seeded
@@ -82,6 +87,25 @@ def test_a_small_sensitive_budget_would_have_done_badly_there() -> None:
     data = drawn(dice.gamma(2, 500, size=BINS) + 50, 0.1, 3)
     frugal = Residual(sensitive_share=Fraction(1, 16))
     assert error(Auto(), data, "1") < error(frugal, data, "1")
+
+
+@pytest.mark.parametrize(("n", "asked"), [(300_000, False), (100_000, True)])
+def test_the_number_of_sensitive_units_is_asked_where_the_probe_would_not_tell_it(
+    n: int, asked: bool
+) -> None:
+    """At ε = 1/100 the sum over 1,024 bins has noise of 12,800, which is an eighth of 102,400."""
+    outline, epsilon = Outline((BINS,), 1, n), Fraction(1, 100)
+    assert (NUMBER in questions(epsilon, outline)) is asked
+    known = probe_loss(epsilon, replace(outline, n=10**9))
+    extra = question_share(NUMBER, epsilon, outline) * epsilon if asked else 0
+    assert probe_loss(epsilon, outline) == known + Loss(extra, 0)
+
+
+@pytest.mark.parametrize("share", [0.75, 0.5])
+def test_even_bins_that_noise_drowns_are_not_given_up(share: float) -> None:
+    """Whether they are sensitive is as unknown as anything; that they are alike can be learnt."""
+    data = drawn(np.full(2048, 15.0), share, 2)
+    assert error(Auto(), data, "1/100", runs=12) < 2 * error(Dawa(), data, "1/100", runs=12)
 
 
 def test_the_probe_bounds_what_comes_after_it() -> None:

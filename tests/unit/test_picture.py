@@ -210,13 +210,22 @@ def test_pieces_are_drawn_together_as_far_as_all_bins_deviate_less_than_they_do(
     assert drawn.means.sum() + other.sum() == pytest.approx(found.means.sum() + hidden.sum())
 
 
-def test_pieces_hold_no_more_than_there_is() -> None:
-    piece = np.repeat([0, 1], [1, 1023])
-    found = Pieces.of(piece, np.array([500.0, 2.0]), np.zeros(1024, int), RATE)
-    assert found.with_at_most(10_000) is found
-    fewer = found.with_at_most(700)
-    assert fewer.units == pytest.approx(700)
-    assert fewer.means[0] == 500
+@pytest.mark.parametrize("units", [700.0, 10_000.0])
+def test_pieces_hold_as_much_as_there_is(units: float) -> None:
+    piece = np.repeat([0, 1, 2], [1, 1000, 23])
+    found = Pieces.of(piece, np.array([500.0, 2.0, 4.0]), np.zeros(1024, int), RATE)
+    changed = found.with_units(units)
+    assert changed.units == pytest.approx(units)
+    assert changed.means[0] == 500
+    if units < found.units:
+        assert changed.means[-1] == pytest.approx(2 * changed.means[1])
+    else:
+        assert changed.means[-1] == pytest.approx(changed.means[1] + 2)
+
+
+def test_pieces_of_single_bins_stay_as_they_are() -> None:
+    found = Pieces.of(np.arange(4), np.array([3.0, 0, 9, 1]), np.zeros(4, int), RATE)
+    assert found.with_units(5) is found
 
 
 def test_holes_among_full_bins_are_no_smaller_than_the_deviations_allow() -> None:

@@ -26,6 +26,7 @@ from onesided.mechanisms.picture import (
     sensitive_means,
     thinned_to,
 )
+from onesided.mechanisms.pieces import Pieces
 from onesided.mechanisms.probe import (
     probe_loss,
     probe_rate,
@@ -33,6 +34,7 @@ from onesided.mechanisms.probe import (
     released_answers,
     released_total,
     sensitive_total,
+    sum_noise,
     take_probe,
 )
 from onesided.randomness import Randomness, seeded
@@ -132,7 +134,9 @@ class _Chosen(Choice):
         if self.probe.keys is not None:
             counts = np.zeros(data.shape, dtype=np.int64)
             counts[self.probe.keys] = self.probe.value
-        total = released_total(self.probe, self.outline, self.epsilon)
+        total = None
+        if self.outline.n is None:
+            total = released_total(self.probe, self.outline, self.epsilon)
         before = Before(counts, probe_rate(self.epsilon, self.outline), total)
         return self.candidate.measure(data, before, self.loss, rng)
 
@@ -148,11 +152,9 @@ def _pictures(
         return []
     generator = dice.generator()
     found = probed_pieces(probe, outline, epsilon)
+    sensitive = _number_of_sensitive(found, probe, outline, epsilon)
     if outline.n is not None:
-        found = found.with_at_most(outline.n)
-    released = released_total(probe, outline, epsilon)
-    known = float(released.value if released else (outline.n or 0) - found.units)
-    sensitive = max(known, 0.0)
+        found = found.with_units(outline.n - sensitive)
     rough, local = released_answers(probe, outline, epsilon)
     hidden = sensitive_means(found, sensitive, local)
     if rough:
@@ -170,6 +172,23 @@ def _pictures(
         all_levels = (made_up_levels(found, grain, generator) for _ in range(repeats))
         drawn.append([picture(found, hidden, levels, generator) for levels in all_levels])
     return drawn
+
+
+def _number_of_sensitive(
+    found: Pieces, probe: Measurement, outline: Outline, epsilon: Fraction
+) -> float:
+    """How many sensitive units there are: as was answered, as n and the probe tell, or both.
+
+    Each of the two counts the less the larger the variance of its noise is.
+    """
+    answer = released_total(probe, outline, epsilon)
+    if outline.n is None:
+        return max(float(answer.value), 0.0) if answer else 0.0
+    left = outline.n - found.units
+    if answer:
+        noise, own = sum_noise(epsilon, outline) ** 2, 2 / float(answer.rate) ** 2
+        left += noise / (noise + own) * (answer.value - left)
+    return min(max(left, 0.0), float(outline.n))
 
 
 def _trial(made_up: Picture, outline: Outline) -> Histogram:

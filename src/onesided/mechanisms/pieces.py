@@ -86,16 +86,19 @@ class Pieces:
         """The number of non-sensitive units that the probe speaks for."""
         return float(self.means.sum())
 
-    def with_at_most(self, units: float) -> Pieces:
-        """The same, with less in pieces of more bins than one if there are fewer `units` than that.
+    def with_units(self, units: float) -> Pieces:
+        """The same with so many `units`, more or fewer in pieces of more bins than one.
 
-        Where bins are nearly empty, what noise adds to their mean can exceed all there is.
+        Where bins are nearly empty, what noise adds to their mean can exceed all there is. More
+        units are spread evenly; of fewer, each piece has its share.
         """
-        here = float(self.means[self.several].sum())
-        left = max(units - (self.units - here), 0.0)
-        if here <= left:
+        here = self.means[self.several]
+        if not here.size:
             return self
-        return replace(self, means=np.where(self.several, self.means * (left / here), self.means))
+        wanted = max(units - (self.units - here.sum()), 0.0)
+        scale = min(wanted / max(float(here.sum()), 1.0), 1.0)
+        more = max(wanted - here.sum(), 0.0) / here.size
+        return replace(self, means=np.where(self.several, self.means * scale + more, self.means))
 
 
 @dataclass(frozen=True)

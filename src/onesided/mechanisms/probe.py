@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import ceil, prod
+from math import ceil, prod, sqrt
 
 import numpy as np
 
@@ -33,6 +33,9 @@ TOLERATED = Fraction(1, 10)
 """The units for each bin that the noise on an answer may come to where most depends on it: so large
 is the relative error that may be overlooked."""
 
+WELL_KNOWN = 1 / 8
+"""The part of all units up to which the probe's noise on their number is tolerated."""
+
 MOST_BINS_FOR_BUCKETS = 1 << 17
 """Beyond so many bins only mechanisms whose time is linear in the bins are considered."""
 
@@ -52,18 +55,31 @@ def is_bucketed(outline: Outline) -> bool:
     return outline.shape is not None and bool(np.prod(outline.shape) <= MOST_BINS_FOR_BUCKETS)
 
 
-def questions(outline: Outline) -> tuple[str, ...]:
+def questions(epsilon: Fraction, outline: Outline) -> tuple[str, ...]:
     """What is asked: `ROUGHNESS` about all units, the rest about sensitive ones.
 
     `WHERE` has an answer for each locality.
     """
     asked = (*ROUGHNESS, WHERE) if is_bucketed(outline) else ()
-    return asked if outline.n is not None else (NUMBER, *asked)
+    return (NUMBER, *asked) if _is_number_asked(epsilon, outline) else asked
+
+
+def _is_number_asked(epsilon: Fraction, outline: Outline) -> bool:
+    """Whether n is not public, or the probe's own noise may hide a good part of n."""
+    if outline.n is None:
+        return True
+    return is_bucketed(outline) and sum_noise(epsilon, outline) > WELL_KNOWN * outline.n
+
+
+def sum_noise(epsilon: Fraction, outline: Outline) -> float:
+    """The standard deviation of the sum of the probe over declared bins, √d·k/(ε/4)."""
+    assert outline.shape is not None
+    return sqrt(prod(outline.shape)) / float(probe_rate(epsilon, outline))
 
 
 def probe_loss(epsilon: Fraction, outline: Outline) -> Loss:
     """(0, ε/4) for y, and its share for each question and kind of units that it is about."""
-    shares = {each: question_share(each, epsilon, outline) for each in questions(outline)}
+    shares = {each: question_share(each, epsilon, outline) for each in questions(epsilon, outline)}
     about_all = sum((share for each, share in shares.items() if each in ROUGHNESS), Fraction(0))
     return Loss(epsilon * sum(shares.values()), epsilon * (PROBE_SHARE + about_all))
 
@@ -95,7 +111,7 @@ def take_probe(data: Histogram, epsilon: Fraction, rng: Randomness) -> Measureme
     keys = np.flatnonzero(counts > 0) if data.open_domain else None
     noise = f"probe: one-sided geometric of rate {rate} on each non-sensitive count"
     parts: dict[str, Counts] = {}
-    asked = questions(outline)
+    asked = questions(epsilon, outline)
     if asked:
         answers = _exact_answers(data, counts, epsilon, outline)
         rates = [_question_rate(each, epsilon, outline) for each in asked]
@@ -128,8 +144,8 @@ def probed_pieces(probe: Measurement, outline: Outline, epsilon: Fraction) -> Pi
 def released_total(
     probe: Measurement, outline: Outline, epsilon: Fraction
 ) -> SensitiveTotal | None:
-    """The number of sensitive units where it was asked: where n is not public."""
-    if outline.n is not None:
+    """The number of sensitive units where it was asked."""
+    if NUMBER not in questions(epsilon, outline):
         return None
     return sensitive_total(int(probe.parts["asked"][0]), epsilon, outline)
 
@@ -145,7 +161,8 @@ def released_answers(
     """What was asked of roughness, and of the number of sensitive units in each locality."""
     if not is_bucketed(outline):
         return None, None
-    answers = probe.parts["asked"][0 if outline.n is not None else 1 :].astype(np.float64)
+    first = 1 if NUMBER in questions(epsilon, outline) else 0
+    answers = probe.parts["asked"][first:].astype(np.float64)
     scales = [1 / float(_question_rate(each, epsilon, outline)) for each in (*ROUGHNESS, WHERE)]
     visible, *deviations = answers[: len(ROUGHNESS)].tolist()
     threshold = _threshold(epsilon, outline)
@@ -173,7 +190,7 @@ def _exact_answers(
 ) -> list[Counts]:
     """The true answers; a unit that is added or removed moves each question's by k in all."""
     answers: list[Counts] = []
-    asked = questions(outline)
+    asked = questions(epsilon, outline)
     if NUMBER in asked:
         answers.append(np.array([data.sensitive.sum()]))
     if WHERE in asked:
