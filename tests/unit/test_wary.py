@@ -9,6 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from onesided.audit import ExactAudit
+from onesided.audit.exact import loss_claims
+from onesided.audit.protocol import AtEpsilon
+from onesided.audit.world import histogram_world
 from onesided.data import Histogram
 from onesided.experiments.metrics import mre
 from onesided.mechanisms.ahp import AHP
@@ -76,6 +80,18 @@ def test_deviations_have_the_noise_that_their_share_pays_for(k: int) -> None:
     expected = two_sided_mean_size(budget * DEVIATION_SHARE / k)
     assert len(noise) > 200
     assert np.abs(noise).mean() == pytest.approx(expected, rel=0.2)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("too_little", [False, True], ids=["enough noise", "two thirds of it"])
+def test_all_that_wary_buckets_release_costs_what_they_state(too_little: bool) -> None:
+    """Exactly, on two bins; ε is large so that few values of the noise are likely."""
+    chosen, epsilon = Wary(inner=Dawa()), Fraction(40)
+    run = AtEpsilon(chosen, epsilon * Fraction(3, 2) if too_little else epsilon)
+    claims = loss_claims(chosen.loss(epsilon))
+    report = ExactAudit(most_units=1, most_paths=800).claims(run, histogram_world((2,)), claims)
+    assert report.rejected is too_little
+    assert report.verified is not too_little
 
 
 @given(
