@@ -27,7 +27,7 @@ NAME = "osd_name"
 ORDER = "osd_order"
 #: A file of up to so many rows is read by one task, and the rows that it keeps make one file.
 WHOLE_FILE_ROWS = 2**22
-#: Of larger files so many rows make a file of a sample, less what is left out.
+#: Otherwise so many rows make a file of a sample, less what is left out.
 BLOCK_ROWS = 2**20
 #: A scan for each file saves a shuffle of its rows, and costs as much as so many of them do.
 MOST_SCANS = 64
@@ -66,7 +66,7 @@ class _FileFacts(NamedTuple):
 class _Blocks:
     """The blocks of rows that become the files of a sample.
 
-    - `rows`: so many places in the order of rows make a block; each file begins a new one.
+    - `rows`: so many places in the order of all rows make a block.
     - `are_scans`: instead every file is read whole by a scan of its own, in their order.
     """
 
@@ -192,11 +192,11 @@ def _with_names(
     if set(sizes) - set(tags):
         raise SourceError("The files cannot be told apart by name; rename them in plain letters.")
     facts = []
-    number = 0
+    total = 0
     for address, tag in tags.items():
         if address in sizes:
-            facts.append(_FileFacts(address, f"{tag}:", number * BLOCK_ROWS))
-            number += -(-sizes[address] // BLOCK_ROWS)
+            facts.append(_FileFacts(address, f"{tag}:", total))
+            total += sizes[address]
     few = 0 < len(facts) <= MOST_SCANS
     apart = len(facts) == 1 or (few and sum(sizes.values()) >= len(facts) * ROWS_A_SCAN)
     known = _scanned_apart(located, facts) if apart else _looked_up(spark, located, facts)
@@ -206,7 +206,7 @@ def _with_names(
         f"osd_first + {_PLACE} AS {ORDER}",
     )
     whole = apart and max(sizes.values()) <= WHOLE_FILE_ROWS
-    return named, _Blocks(max(1, number), BLOCK_ROWS, whole)
+    return named, _Blocks(max(1, -(-total // BLOCK_ROWS)), BLOCK_ROWS, whole)
 
 
 def _scanned_apart(located: DataFrame, facts: list[_FileFacts]) -> DataFrame:
