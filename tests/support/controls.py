@@ -16,7 +16,7 @@ from onesided.mechanisms.registry import mechanism
 from onesided.mechanisms.residual import Residual
 from support.audited import TOO_LITTLE_NOISE
 
-AUTO_CHOICE = Continued(Residual(sensitive_share=Fraction(3, 32)), "residual at a = 3/32 ε")
+AUTO_CHOICE = Continued(Residual(sensitive_share=Fraction(1, 8)), "residual at a = 1/8 ε")
 """Most of ε is left for noise that goes one way, which takes the fewest runs to judge."""
 
 
