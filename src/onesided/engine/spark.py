@@ -130,7 +130,7 @@ class SparkEngine(RemoteEngine):
     def inspect(self) -> Inspection:
         with _opening():
             row = self._spark.sql(self._statements().inspection()).collect()[0]
-            self._bytes = self._source.size()
+            self._bytes = None if self._unit.is_row else self._source.size()
         self._units = int(row[0])
         return Inspection(units=int(row[0]), rows_without_key=int(row[1]))
 
@@ -268,7 +268,7 @@ class SparkEngine(RemoteEngine):
 
     def _scanning(self) -> dict[str, str]:
         """How much of a file a task reads; a count is the same whatever is read together."""
-        if self._bytes is None or not self._units or self._unit.is_row:
+        if self._bytes is None or not self._units:
             return {}
         wanted = max(1, self._bytes * UNITS_A_SCAN // self._units)
         return {BYTES_A_SCAN: f"{min(wanted, self._session.bytes_a_scan())}b"}

@@ -183,7 +183,8 @@ def _number_of_sensitive(
     """
     answer = released_total(probe, outline, epsilon)
     if outline.n is None:
-        return max(float(answer.value), 0.0) if answer else 0.0
+        assert answer is not None  # what n does not tell is always asked
+        return max(float(answer.value), 0.0)
     left = outline.n - found.units
     if answer:
         noise, own = sum_noise(epsilon, outline) ** 2, 2 / float(answer.rate) ** 2
