@@ -5,15 +5,14 @@ A server's own words quote cells, names and addresses: errors are told by its co
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 import pyarrow as pa
 
 from onesided.engine.base import Coins
+from onesided.engine.stopping import stoppable
 from onesided.errors import ReleaseFailed, SourceError
 
 Result = TypeVar("Result")
@@ -71,7 +70,7 @@ class Transaction:
 
     def rows(self, statement: str, parameters: Sequence[str] = ()) -> list[tuple[Any, ...]]:
         with self._cursor(statement, parameters) as cursor:
-            return list(cursor.fetchall())
+            return list(_answered(cursor.fetchall, cursor))
 
     def bind(self, coins: Coins) -> None:
         """Set the coin key for the time of this transaction."""
@@ -83,19 +82,19 @@ class Transaction:
 
     def table(self, statement: str) -> pa.Table:
         with self._cursor(statement) as cursor:
-            return _stoppable(cursor.fetch_arrow_table, cursor)
+            return _answered(cursor.fetch_arrow_table, cursor)
 
     def batches(self, statement: str) -> Iterator[pa.RecordBatch]:
         with self._cursor(statement) as cursor:
             reader = iter(cursor.fetch_record_batch())
-            while (batch := _stoppable(lambda: next(reader, None), cursor)) is not None:
+            while (batch := _answered(lambda: next(reader, None), cursor)) is not None:
                 yield batch
 
     @contextmanager
     def _cursor(self, statement: str, parameters: Sequence[str] = ()) -> Iterator[Any]:
         """A cursor on which the statement runs."""
         with self._connection.cursor() as cursor:
-            _stoppable(lambda: cursor.execute(statement, parameters or None), cursor)
+            _answered(lambda: cursor.execute(statement, parameters or None), cursor)
             yield cursor
 
     def commit(self) -> None:
@@ -105,21 +104,14 @@ class Transaction:
         self._connection.rollback()
 
 
-def _stoppable(work: Callable[[], Result], cursor: Any) -> Result:
-    """Do `work`, which waits for the server, such that Ctrl-C ends it there and interrupts here.
+def _answered(work: Callable[[], Result], cursor: Any) -> Result:
+    """What the server answers; Ctrl-C ends the statement there."""
 
-    In the main thread the driver would take the signal itself and report an error like any other.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        return work()
-    with ThreadPoolExecutor(1) as pool:
-        answer = pool.submit(work)
-        try:
-            return answer.result()
-        except KeyboardInterrupt:
-            with suppress(*driver_errors()):
-                cursor.adbc_cancel()
-            raise
+    def cancel() -> None:
+        with suppress(*driver_errors()):
+            cursor.adbc_cancel()
+
+    return stoppable(work, cancel)
 
 
 def connect(url: str) -> Any:
