@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,17 +11,24 @@ from typing import Any, cast
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import onesided as osd
 from onesided.data.units import Unit
 from onesided.engine.duckdb import DuckDBEngine
 from onesided.engine.spark import SparkEngine
 from onesided.engine.spark_session import Session, settings
+from onesided.engine.spark_source import (
+    MOST_SCANS,
+    ROWS_A_SCAN,
+    _FileFacts,
+    _gathered,
+    _is_read_whole,
+)
 from onesided.errors import OutputError, RequestError, SourceError
 from support.engines import KEY, comparable, count_query, counted, sample_query, sampled
 from support.visits import POLICY, UNIT, visits, write_visits
-
-BLOCK = 64
 
 
 @pytest.fixture(scope="module")
@@ -194,46 +202,92 @@ def test_the_memory_that_settings_give(wanted: dict[str, str], size: int) -> Non
     assert Session(cast(Any, SimpleNamespace(conf=conf)), owned=False).memory() == size
 
 
-@pytest.mark.parametrize("rows_a_scan", [0, 2**40], ids=["a scan a file", "one scan"])
-@pytest.mark.parametrize("whole", [2**22, 0], ids=["whole files", "blocks"])
+@pytest.mark.parametrize(
+    ("files_together", "is_moved", "parts"),
+    [
+        (1, False, [1, 1, 1, 1, 1]),
+        (2, False, [2, 2, 1]),
+        (5, False, [5]),
+        (1, True, [1, 1, 1, 1, 1]),
+        (2, True, [2, 2, 1]),
+    ],
+    ids=["a scan a file", "some together", "one scan", "moved", "moved from one scan"],
+)
 def test_how_files_are_scanned_changes_nothing(
     spark: Any,
     folder: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    rows_a_scan: int,
-    whole: int,
+    files_together: int,
+    is_moved: bool,
+    parts: list[int],
 ) -> None:
     """Single rows: every plan writes the same rows, cut at the same places of the source."""
-    monkeypatch.setattr("onesided.engine.spark_source.ROWS_A_SCAN", rows_a_scan)
-    monkeypatch.setattr("onesided.engine.spark_source.WHOLE_FILE_ROWS", whole)
-    monkeypatch.setattr("onesided.engine.spark_source.BLOCK_ROWS", BLOCK)
+    rows = [pq.read_metadata(file).num_rows for file in folder.rglob("*.parquet")]
+    assert len(set(rows)) == 1
+    source = "onesided.engine.spark_source"
+    for name in ("ROWS_A_SCAN", "BLOCK_ROWS"):
+        monkeypatch.setattr(f"{source}.{name}", files_together * rows[0])
+    if is_moved:
+        monkeypatch.setattr(f"{source}.WHOLE_FILE_ROWS", 0)
+        monkeypatch.setattr(f"{source}.MOST_WHOLE_FILE_ROWS", 0)
     here, there = DuckDBEngine(folder, Unit()), SparkEngine(folder, Unit(), spark)
-    query = sample_query(there, POLICY)
+    everybody = sample_query(there, "FALSE", epsilon="40")
     with settings(spark, {"spark.sql.files.maxPartitionBytes": "2048"}):
+        there.place(everybody, str(tmp_path / "all"))
+        query = sample_query(there, POLICY)
         there.place(query, str(tmp_path / "sample"))
+    written = [pq.read_metadata(file).num_rows for file in sorted((tmp_path / "all").iterdir())]
+    assert written == [part * rows[0] for part in parts]
     files = sorted((tmp_path / "sample").iterdir())
     stored = [tuple(row.values()) for file in files for row in pq.read_table(file).to_pylist()]
     assert comparable(stored) == comparable(sampled(here, query))
-    sources = [pq.read_metadata(file).num_rows for file in sorted(folder.rglob("*.parquet"))]
-    are_whole = whole and not rows_a_scan
-    assert len(files) == (len(sources) if are_whole else -(-sum(sources) // BLOCK))
     for engine in (here, there):
         engine.close()
 
 
+@pytest.mark.parametrize("together", [False, True])
 def test_whole_files_move_no_rows(
-    spark: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
+    spark: Any, folder: Path, monkeypatch: pytest.MonkeyPatch, together: bool
 ) -> None:
-    monkeypatch.setattr("onesided.engine.spark_source.ROWS_A_SCAN", 0)
+    """They are only sorted where one task reads several, which it does in the order of bytes."""
+    if not together:
+        monkeypatch.setattr("onesided.engine.spark_source.ROWS_A_SCAN", 1)
     engine: Any = SparkEngine(folder, Unit(), spark)
     with engine._prepared(sample_query(engine, POLICY)) as frame:
         plan = frame._jdf.queryExecution().executedPlan().toString()
         tasks = frame._jdf.queryExecution().executedPlan().execute().getNumPartitions()
     engine.close()
-    assert "Exchange" not in plan
-    assert "Sort" not in plan
-    assert tasks == len(list(folder.rglob("*.parquet")))
+    assert plan.count("Exchange") == plan.count("BroadcastExchange") == together
+    assert ("Sort" in plan) == together
+    assert tasks == (1 if together else len(list(folder.rglob("*.parquet"))))
+
+
+@given(st.lists(st.integers(1, 10**9), max_size=300))
+def test_files_that_are_read_together(sizes: list[int]) -> None:
+    """Neighbours, and few scans of them; small ones only if their neighbours are large."""
+    files = [_FileFacts(str(number), "", 0, rows) for number, rows in enumerate(sizes)]
+    scans = _gathered(files, sum(sizes))
+    assert [file for scan in scans for file in scan] == files
+    assert len(scans) <= MOST_SCANS
+    rows = [sum(file.rows for file in scan) for scan in scans]
+    assert all(sum(pair) > ROWS_A_SCAN for pair in itertools.pairwise(rows))
+    most = max(ROWS_A_SCAN, sum(sizes) / (MOST_SCANS / 2 - 1) + 1)
+    assert all(some <= most for some, scan in zip(rows, scans, strict=True) if len(scan) > 1)
+
+
+@pytest.mark.parametrize(
+    ("rows", "total", "is_whole"),
+    [
+        (2**22, 2**22, True),
+        (2**22 + 1, 2**23, False),
+        (2**24, 2**28, True),
+        (2**24, 2**28 - 1, False),
+        (2**25 + 1, 2**40, False),
+    ],
+)
+def test_what_one_task_may_read(rows: int, total: int, is_whole: bool) -> None:
+    assert _is_read_whole([_FileFacts("a", "", 0, rows)], total) == is_whole
 
 
 @pytest.mark.parametrize("unit", [Unit(), Unit(UNIT)], ids=["rows", "keys"])

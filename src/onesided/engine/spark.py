@@ -69,11 +69,12 @@ _FIXED_PLAN = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.autoBroadcastJoinThreshold": "-1",
 }
-# Bytes would decide as well where files are cut to be read, or read together. And the same code
-# serves all scans, unless they are compiled as one.
+# Bytes would decide as well where files are cut to be read: one task reads all files of a scan. And
+# the same code serves all scans, unless they are compiled as one.
 _WHOLE_FILES = {
-    BYTES_A_SCAN: str(2**40),
-    "spark.sql.files.openCostInBytes": str(2**40),
+    BYTES_A_SCAN: str(2**60),
+    "spark.sql.files.openCostInBytes": "0",
+    "spark.sql.files.minPartitionNum": "1",
     "spark.sql.codegen.wholeStage.union.enabled": "false",
 }
 _SECONDS_TO_STOP = 1.0
@@ -224,14 +225,17 @@ class SparkEngine(RemoteEngine):
         """The chosen rows, sorted, and cut into partitions by nothing but themselves."""
         partitions, blocks = self._partitions(query.coins), self._source.blocks
         fixed = {**_FIXED_PLAN, _PARTITIONS: str(partitions)}
-        by_file = blocks is not None and blocks.are_scans
-        if by_file:
+        if blocks is not None and blocks.are_scans:
             fixed.update(_WHOLE_FILES)
         with self._coin_key(query.coins) as key, settings(self._spark, fixed):
             statements = self._statements(key)
-            if by_file:
-                # A task reads a whole file: its rows are in order and cut off already.
-                yield self._spark.sql(statements.sample(query))
+            if blocks is not None and blocks.are_scans:
+                # A task reads whole files: what it keeps is cut off already.
+                if blocks.are_sorted:
+                    yield self._spark.sql(statements.sample(query))
+                else:
+                    rows = self._rows_with(statements, query, ORDER)
+                    yield rows.sortWithinPartitions(ORDER).drop(ORDER)
             elif blocks is not None:
                 # Rows keep their places in the source: a block of places is a file.
                 block = f"CAST({ORDER} DIV {blocks.rows} AS INT)"
@@ -249,10 +253,14 @@ class SparkEngine(RemoteEngine):
         """The rows, a partition for each of the parts, sorted."""
         from pyspark.sql.functions import expr
 
-        columns = (*query.columns, parts.column)
-        rows = self._spark.sql(statements.sample(replace(query, columns=columns)))
+        rows = self._rows_with(statements, query, parts.column)
         placed = rows.repartitionById(parts.number, expr(parts.of_row))
         return placed.sortWithinPartitions(*map(_FLAVOUR.name, order)).drop(parts.column)
+
+    def _rows_with(self, statements: Statements, query: SampleQuery, hidden: str) -> DataFrame:
+        """The rows, and a column that is not released."""
+        columns = (*query.columns, hidden)
+        return self._spark.sql(statements.sample(replace(query, columns=columns)))
 
     def _numbering(self, coins: Coins, parts: int) -> PartedSparkFlavour:
         """Decided by public facts, and not by what would turn out to be kept."""

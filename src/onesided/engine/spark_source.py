@@ -25,13 +25,17 @@ if TYPE_CHECKING:
 
 NAME = "osd_name"
 ORDER = "osd_order"
-#: A file of up to so many rows is read by one task, and the rows that it keeps make one file.
+#: Files of up to so many rows are read whole, each by one task.
 WHOLE_FILE_ROWS = 2**22
-#: Otherwise so many rows make a file of a sample, less what is left out.
+#: Larger ones as well, up to so many rows, where none has more than this share of all rows.
+MOST_WHOLE_FILE_ROWS = 2**25
+MOST_WHOLE_FILE_SHARE = 1 / 16
+#: Neighbouring files are read together up to so many rows.
+ROWS_A_SCAN = 2**20
+#: Where rows are moved, so many places make a file of a sample.
 BLOCK_ROWS = 2**20
-#: A scan for each file saves a shuffle of its rows, and costs as much as so many of them do.
+#: More scans cost more than the moving of rows that they save.
 MOST_SCANS = 64
-ROWS_A_SCAN = 2**18
 _FILE, _PLACE = "osd_file", "osd_place"
 _FLAVOUR = SparkFlavour()
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
@@ -55,11 +59,15 @@ _EPOCH = "TIMESTAMP_NTZ '1970-01-01 00:00:00'"
 
 
 class _FileFacts(NamedTuple):
-    """What the rows of a file have in common: their tag, and the order of the first one."""
+    """Its rows, and what they have in common: their tag, and the order of the first one."""
 
     address: str
     tag: str
     first: int
+    rows: int
+
+
+_Scan = list[_FileFacts]
 
 
 @dataclass(frozen=True)
@@ -67,12 +75,14 @@ class _Blocks:
     """The blocks of rows that become the files of a sample.
 
     - `rows`: so many places in the order of all rows make a block.
-    - `are_scans`: instead every file is read whole by a scan of its own, in their order.
+    - `are_scans`: instead whole files are read by each scan and task, in their order.
+    - `are_sorted`: the rows of every scan come in their order, since it reads a single file.
     """
 
     number: int
     rows: int
     are_scans: bool
+    are_sorted: bool
 
 
 @dataclass(frozen=True)
@@ -195,47 +205,75 @@ def _with_names(
     total = 0
     for address, tag in tags.items():
         if address in sizes:
-            facts.append(_FileFacts(address, f"{tag}:", total))
+            facts.append(_FileFacts(address, f"{tag}:", total, sizes[address]))
             total += sizes[address]
-    few = 0 < len(facts) <= MOST_SCANS
-    apart = len(facts) == 1 or (few and sum(sizes.values()) >= len(facts) * ROWS_A_SCAN)
-    known = _scanned_apart(located, facts) if apart else _looked_up(spark, located, facts)
-    named = known.selectExpr(
+    scans = _gathered(facts, total)
+    alone = len(scans) == len(facts)
+    whole = all(_is_read_whole(scan, total) for scan in scans)
+    if not (whole or alone):
+        # Rows are moved to their blocks anyhow, so that one scan will do.
+        scans = [facts]
+    columns = [
         *map(_FLAVOUR.name, frame.columns),
         f"osd_tag || CAST({_PLACE} AS STRING) AS {NAME}",
         f"osd_first + {_PLACE} AS {ORDER}",
-    )
-    whole = apart and max(sizes.values()) <= WHOLE_FILE_ROWS
-    return named, _Blocks(max(1, -(-total // BLOCK_ROWS)), BLOCK_ROWS, whole)
-
-
-def _scanned_apart(located: DataFrame, facts: list[_FileFacts]) -> DataFrame:
-    """A scan for each file, in their order: its facts are the same for all of its rows."""
-    from pyspark.sql.functions import col
-
-    scans = [
-        (located.where(col(_FILE) == each.address) if len(facts) > 1 else located).selectExpr(
-            "*",
-            f"'{each.tag}' AS osd_tag",
-            f"CAST({each.first} AS BIGINT) AS osd_first",
-        )
-        for each in facts
     ]
-    return reduce(lambda above, below: above.unionAll(below), scans)
+    known = _lookup(spark, facts)
+    read = [
+        _scanned(located, scan, known, everything=len(scans) == 1).selectExpr(*columns)
+        for scan in scans
+    ]
+    named = reduce(lambda above, below: above.unionAll(below), read)
+    return named, _Blocks(max(1, -(-total // BLOCK_ROWS)), BLOCK_ROWS, whole, alone)
 
 
-def _looked_up(spark: SparkSession, located: DataFrame, facts: list[_FileFacts]) -> DataFrame:
-    """The facts of its file for every row, from a small table that all executors have."""
-    from pyspark.sql.functions import broadcast
+def _gathered(facts: list[_FileFacts], total: int) -> list[_Scan]:
+    """Neighbouring files that are read together: scans are few, and not small where files are.
 
-    known = pa.table(
-        {
-            _FILE: pa.array([each.address for each in facts], pa.string()),
-            "osd_tag": pa.array([each.tag for each in facts], pa.string()),
-            "osd_first": pa.array([each.first for each in facts], pa.int64()),
-        }
+    Two neighbours have more than `enough` rows together, so that there are fewer than `MOST_SCANS`.
+    """
+    enough = max(ROWS_A_SCAN, -(-2 * total // (MOST_SCANS - 2)))
+    scans: list[_Scan] = []
+    rows = 0
+    for each in facts:
+        if not scans or rows + each.rows > enough:
+            scans.append([])
+            rows = 0
+        scans[-1].append(each)
+        rows += each.rows
+    return scans or [[]]
+
+
+def _is_read_whole(scan: _Scan, total: int) -> bool:
+    """Whether one task may read the files: it is not long, or others have as much to read."""
+    rows = sum(each.rows for each in scan)
+    balanced = rows <= min(MOST_WHOLE_FILE_ROWS, MOST_WHOLE_FILE_SHARE * total)
+    return balanced or rows <= WHOLE_FILE_ROWS
+
+
+def _scanned(located: DataFrame, scan: _Scan, known: DataFrame, *, everything: bool) -> DataFrame:
+    """The rows of some files, or of `everything`, with what is `known` of their file."""
+    from pyspark.sql.functions import broadcast, col
+
+    rows = located if everything else located.where(col(_FILE).isin([e.address for e in scan]))
+    if len(scan) != 1:
+        return rows.join(broadcast(known), _FILE)
+    return rows.selectExpr(
+        "*", f"'{scan[0].tag}' AS osd_tag", f"CAST({scan[0].first} AS BIGINT) AS osd_first"
     )
-    return located.join(broadcast(spark.createDataFrame(known)), _FILE)
+
+
+def _lookup(spark: SparkSession, facts: list[_FileFacts]) -> DataFrame:
+    """A small table of files that all executors get."""
+    return spark.createDataFrame(
+        pa.table(
+            {
+                _FILE: pa.array([each.address for each in facts], pa.string()),
+                "osd_tag": pa.array([each.tag for each in facts], pa.string()),
+                "osd_first": pa.array([each.first for each in facts], pa.int64()),
+            }
+        )
+    )
 
 
 def _typed(
