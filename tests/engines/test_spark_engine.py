@@ -18,14 +18,14 @@ import onesided as osd
 from onesided.data.units import Unit
 from onesided.engine.duckdb import DuckDBEngine
 from onesided.engine.spark import SparkEngine
-from onesided.engine.spark_session import Session, settings
-from onesided.engine.spark_source import (
+from onesided.engine.spark_scans import (
+    LEAST_SCANNED,
+    MOST_SCANNED,
     MOST_SCANS,
-    ROWS_A_SCAN,
-    _FileFacts,
-    _gathered,
-    _is_read_whole,
+    File,
+    plan_scans,
 )
+from onesided.engine.spark_session import Session, settings
 from onesided.errors import OutputError, RequestError, SourceError
 from support.engines import KEY, comparable, count_query, counted, sample_query, sampled
 from support.visits import POLICY, UNIT, visits, write_visits
@@ -203,42 +203,44 @@ def test_the_memory_that_settings_give(wanted: dict[str, str], size: int) -> Non
 
 
 @pytest.mark.parametrize(
-    ("files_together", "is_moved", "parts"),
+    ("together", "most", "readings", "parts"),
     [
-        (1, False, [1, 1, 1, 1, 1]),
-        (2, False, [2, 2, 1]),
-        (5, False, [5]),
-        (1, True, [1, 1, 1, 1, 1]),
-        (2, True, [2, 2, 1]),
+        (1, 1, 3, [1, 1, 1, 1, 1]),
+        (2, 2, 3, [2, 2, 1]),
+        (5, 5, 3, [5]),
+        (1, 0.5, 3, [0.5] * 10),
+        (1, 0.5, 1, [1, 1, 1, 1, 1]),
+        (2, 0.5, 1, [2, 2, 1]),
     ],
-    ids=["a scan a file", "some together", "one scan", "moved", "moved from one scan"],
+    ids=["a file", "some together", "all together", "a half", "moved", "moved to two files"],
 )
-def test_how_files_are_scanned_changes_nothing(
+def test_what_a_task_reads_changes_nothing(
     spark: Any,
     folder: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    files_together: int,
-    is_moved: bool,
-    parts: list[int],
+    together: int,
+    most: float,
+    readings: int,
+    parts: list[float],
 ) -> None:
-    """Single rows: every plan writes the same rows, cut at the same places of the source."""
-    rows = [pq.read_metadata(file).num_rows for file in folder.rglob("*.parquet")]
-    assert len(set(rows)) == 1
-    source = "onesided.engine.spark_source"
-    for name in ("ROWS_A_SCAN", "BLOCK_ROWS"):
-        monkeypatch.setattr(f"{source}.{name}", files_together * rows[0])
-    if is_moved:
-        monkeypatch.setattr(f"{source}.WHOLE_FILE_ROWS", 0)
-        monkeypatch.setattr(f"{source}.MOST_WHOLE_FILE_ROWS", 0)
+    """Single rows: every plan writes the same rows, cut at public places; counted in files."""
+    sizes = {pq.read_metadata(file).num_rows for file in folder.rglob("*.parquet")}
+    (rows,) = sizes
+    scans = "onesided.engine.spark_scans"
+    monkeypatch.setattr(f"{scans}.LEAST_SCANNED", together * rows)
+    monkeypatch.setattr(f"{scans}.MOST_SCANNED", int(most * rows))
+    monkeypatch.setattr(f"{scans}.MOST_READINGS", readings)
+    monkeypatch.setattr(f"{scans}.BLOCK_ROWS", together * rows)
+    monkeypatch.setattr(Session, "tasks", lambda _: None)
     here, there = DuckDBEngine(folder, Unit()), SparkEngine(folder, Unit(), spark)
     everybody = sample_query(there, "FALSE", epsilon="40")
+    query = sample_query(there, POLICY)
     with settings(spark, {"spark.sql.files.maxPartitionBytes": "2048"}):
         there.place(everybody, str(tmp_path / "all"))
-        query = sample_query(there, POLICY)
         there.place(query, str(tmp_path / "sample"))
     written = [pq.read_metadata(file).num_rows for file in sorted((tmp_path / "all").iterdir())]
-    assert written == [part * rows[0] for part in parts]
+    assert written == [part * rows for part in parts]
     files = sorted((tmp_path / "sample").iterdir())
     stored = [tuple(row.values()) for file in files for row in pq.read_table(file).to_pylist()]
     assert comparable(stored) == comparable(sampled(here, query))
@@ -247,12 +249,12 @@ def test_how_files_are_scanned_changes_nothing(
 
 
 @pytest.mark.parametrize("together", [False, True])
-def test_whole_files_move_no_rows(
+def test_whole_scans_move_no_rows(
     spark: Any, folder: Path, monkeypatch: pytest.MonkeyPatch, together: bool
 ) -> None:
-    """They are only sorted where one task reads several, which it does in the order of bytes."""
+    """They are only sorted where one task reads several files, which it does by their bytes."""
     if not together:
-        monkeypatch.setattr("onesided.engine.spark_source.ROWS_A_SCAN", 1)
+        monkeypatch.setattr("onesided.engine.spark_scans.LEAST_SCANNED", 1)
     engine: Any = SparkEngine(folder, Unit(), spark)
     with engine._prepared(sample_query(engine, POLICY)) as frame:
         plan = frame._jdf.queryExecution().executedPlan().toString()
@@ -263,31 +265,53 @@ def test_whole_files_move_no_rows(
     assert tasks == (1 if together else len(list(folder.rglob("*.parquet"))))
 
 
-@given(st.lists(st.integers(1, 10**9), max_size=300))
-def test_files_that_are_read_together(sizes: list[int]) -> None:
-    """Neighbours, and few scans of them; small ones only if their neighbours are large."""
-    files = [_FileFacts(str(number), "", 0, rows) for number, rows in enumerate(sizes)]
-    scans = _gathered(files, sum(sizes))
-    assert [file for scan in scans for file in scan] == files
+@given(st.lists(st.integers(1, 10**9), max_size=300), st.none() | st.integers(1, 1000))
+def test_what_is_read_by_one_task(sizes: list[int], tasks: int | None) -> None:
+    """Neighbouring files or a part of one; all rows once, few scans, none much larger than others.
+
+    Small ones only if they are next to a large one.
+    """
+    files = [File(str(number), "", 0, rows) for number, rows in enumerate(sizes)]
+    scans = plan_scans(files, tasks)
+    if not scans:
+        return
+    read = [
+        (file.address, *(scan.places or (0, file.rows))) for scan in scans for file in scan.files
+    ]
     assert len(scans) <= MOST_SCANS
-    rows = [sum(file.rows for file in scan) for scan in scans]
-    assert all(sum(pair) > ROWS_A_SCAN for pair in itertools.pairwise(rows))
-    most = max(ROWS_A_SCAN, sum(sizes) / (MOST_SCANS / 2 - 1) + 1)
-    assert all(some <= most for some, scan in zip(rows, scans, strict=True) if len(scan) > 1)
+    ends = {address: 0 for address, *_ in read}
+    assert list(ends) == [file.address for file in files]
+    for address, first, end in read:
+        assert first == ends[address] < end
+        ends[address] = end
+    assert list(ends.values()) == sizes
+    total = sum(sizes)
+    most = max(MOST_SCANNED, total / (tasks or total), total / (MOST_SCANS / 2 - 1)) + 1
+    rows = [scan.rows for scan in scans]
+    assert max(rows) <= most
+    if all(scan.places is None for scan in scans):
+        assert all(sum(pair) > LEAST_SCANNED for pair in itertools.pairwise(rows))
 
 
 @pytest.mark.parametrize(
-    ("rows", "total", "is_whole"),
+    ("sizes", "tasks", "rows"),
     [
-        (2**22, 2**22, True),
-        (2**22 + 1, 2**23, False),
-        (2**24, 2**28, True),
-        (2**24, 2**28 - 1, False),
-        (2**25 + 1, 2**40, False),
+        ([2**22], 8, [2**22]),
+        ([2**22 + 1], 8, [2**21, 2**21 + 1]),
+        ([3 * 2**22 + 1], 8, None),
+        ([3 * 2**22 + 1], 2, [3 * 2**21, 3 * 2**21 + 1]),
+        ([10**8] * 20, 16, [10**8] * 20),
+        ([10**8] * 20, 64, None),
+        ([10**8] * 100, None, None),
+        ([1000] * 100, 8, [10**5]),
     ],
 )
-def test_what_one_task_may_read(rows: int, total: int, is_whole: bool) -> None:
-    assert _is_read_whole([_FileFacts("a", "", 0, rows)], total) == is_whole
+def test_when_rows_are_better_moved(
+    sizes: list[int], tasks: int | None, rows: list[int] | None
+) -> None:
+    files = [File(str(number), "", 0, rows) for number, rows in enumerate(sizes)]
+    scans = plan_scans(files, tasks)
+    assert ([scan.rows for scan in scans] or None) == rows
 
 
 @pytest.mark.parametrize("unit", [Unit(), Unit(UNIT)], ids=["rows", "keys"])

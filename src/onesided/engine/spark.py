@@ -37,6 +37,7 @@ from onesided.engine.flavours import (
     SparkFlavour,
 )
 from onesided.engine.remote import RemoteEngine, cast_batch
+from onesided.engine.spark_scans import NAME, ORDER, NamedRows
 from onesided.engine.spark_session import (
     BYTES_A_SCAN,
     SessionLike,
@@ -45,7 +46,7 @@ from onesided.engine.spark_session import (
     started,
     unwarned,
 )
-from onesided.engine.spark_source import NAME, ORDER, SparkSource, find_source, is_local
+from onesided.engine.spark_source import SparkSource, find_source, is_local
 from onesided.engine.sql import Relation, Statements
 from onesided.errors import OutputError, ReleaseFailed, SourceError
 from onesided.language import Schema, Type
@@ -71,7 +72,7 @@ _FIXED_PLAN = {
 }
 # Bytes would decide as well where files are cut to be read: one task reads all files of a scan. And
 # the same code serves all scans, unless they are compiled as one.
-_WHOLE_FILES = {
+_WHOLE_SCANS = {
     BYTES_A_SCAN: str(2**60),
     "spark.sql.files.openCostInBytes": "0",
     "spark.sql.files.minPartitionNum": "1",
@@ -113,8 +114,10 @@ class SparkEngine(RemoteEngine):
         self._bytes: int | None = None
         try:
             with _opening():
-                self._source: SparkSource = find_source(self._spark, source, table, unit)
+                self._source: SparkSource = find_source(self._session, source, table, unit)
                 self._view = self._named(self._source.frame)
+                scans = None if self._source.rows is None else self._source.rows.scans
+                self._scans = None if scans is None else self._named(scans)
             self._unit = Unit(tuple(map(self.schema.resolve, unit.columns)))
         except BaseException:
             self.close()
@@ -210,9 +213,11 @@ class SparkEngine(RemoteEngine):
         self._views.clear()
         self._session.close()
 
-    def _statements(self, coin_key: str = "", flavour: Flavour = _FLAVOUR) -> Statements:
+    def _statements(
+        self, coin_key: str = "", flavour: Flavour = _FLAVOUR, view: str | None = None
+    ) -> Statements:
         relation = Relation(
-            source=self._view,
+            source=view or self._view,
             schema=self.schema,
             unit=self._unit,
             coin_key=coin_key,
@@ -223,29 +228,31 @@ class SparkEngine(RemoteEngine):
     @contextmanager
     def _prepared(self, query: SampleQuery) -> Iterator[DataFrame]:
         """The chosen rows, sorted, and cut into partitions by nothing but themselves."""
-        partitions, blocks = self._partitions(query.coins), self._source.blocks
+        partitions, single = self._partitions(query.coins), self._source.rows
         fixed = {**_FIXED_PLAN, _PARTITIONS: str(partitions)}
-        if blocks is not None and blocks.are_scans:
-            fixed.update(_WHOLE_FILES)
+        if self._scans is not None:
+            fixed.update(_WHOLE_SCANS)
         with self._coin_key(query.coins) as key, settings(self._spark, fixed):
-            statements = self._statements(key)
-            if blocks is not None and blocks.are_scans:
-                # A task reads whole files: what it keeps is cut off already.
-                if blocks.are_sorted:
-                    yield self._spark.sql(statements.sample(query))
-                else:
-                    rows = self._rows_with(statements, query, ORDER)
-                    yield rows.sortWithinPartitions(ORDER).drop(ORDER)
-            elif blocks is not None:
-                # Rows keep their places in the source: a block of places is a file.
-                block = f"CAST({ORDER} DIV {blocks.rows} AS INT)"
-                yield self._cut(statements, query, _Parts(blocks.number, ORDER, block), [ORDER])
+            statements = self._statements(key, view=self._scans)
+            if single is not None:
+                yield self._single_rows(statements, query, single)
             elif self._units is not None and set(self._unit.columns) <= set(query.columns):
                 first, texts = statements.sorting(query.columns)
                 parted = replace(statements, flavour=self._numbering(query.coins, partitions))
                 yield self._cut(parted, query, _Parts(partitions, PART, PART), [*first, *texts])
             else:
                 yield self._spark.sql(statements.sample(query) + statements.order(query.columns))
+
+    def _single_rows(
+        self, statements: Statements, query: SampleQuery, single: NamedRows
+    ) -> DataFrame:
+        """Rows keep their places in the source, and public numbers of places make a partition."""
+        if single.scans is None:
+            block = f"CAST({ORDER} DIV {single.block_rows} AS INT)"
+            return self._cut(statements, query, _Parts(single.blocks, ORDER, block), [ORDER])
+        if single.are_sorted:
+            return self._spark.sql(statements.sample(query))
+        return self._rows_with(statements, query, ORDER).sortWithinPartitions(ORDER).drop(ORDER)
 
     def _cut(
         self, statements: Statements, query: SampleQuery, parts: _Parts, order: list[str]

@@ -53,6 +53,11 @@ class Session:
         asked = ["spark.driver.memory", *([] if alone else ["spark.executor.memory"])]
         return min(_bytes(str(self.spark.conf.get(name, _USUAL_MEMORY))) for name in asked)
 
+    def tasks(self) -> int | None:
+        """How many run at once; None where nothing tells it."""
+        context = getattr(self.spark, "_sc", None)
+        return None if context is None else int(context.defaultParallelism)
+
     def bytes_a_scan(self) -> int:
         """How much of a file a task reads at most, by its settings."""
         return _bytes(str(self.spark.conf.get(BYTES_A_SCAN)), unit="b")

@@ -5,10 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from dataclasses import dataclass
-from functools import reduce
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 import pyarrow as pa
@@ -16,27 +15,15 @@ import pyarrow as pa
 from onesided.data.units import Unit
 from onesided.engine.flavours import SparkFlavour
 from onesided.engine.sources import Files, Format, file_tag
+from onesided.engine.spark_scans import NAME, ORDER, NamedRows, named_rows
+from onesided.engine.spark_session import Session
 from onesided.engine.sql import RESERVED_PREFIX
 from onesided.errors import SourceError
 from onesided.language import Field, Schema, Type
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
-NAME = "osd_name"
-ORDER = "osd_order"
-#: Files of up to so many rows are read whole, each by one task.
-WHOLE_FILE_ROWS = 2**22
-#: Larger ones as well, up to so many rows, where none has more than this share of all rows.
-MOST_WHOLE_FILE_ROWS = 2**25
-MOST_WHOLE_FILE_SHARE = 1 / 16
-#: Neighbouring files are read together up to so many rows.
-ROWS_A_SCAN = 2**20
-#: Where rows are moved, so many places make a file of a sample.
-BLOCK_ROWS = 2**20
-#: More scans cost more than the moving of rows that they save.
-MOST_SCANS = 64
-_FILE, _PLACE = "osd_file", "osd_place"
 _FLAVOUR = SparkFlavour()
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 _WILDCARD = re.compile(r"[*?\[{]")
@@ -58,47 +45,20 @@ _TEXT = re.compile(r"string\b.*|char\(\d+\)|varchar\(\d+\)")
 _EPOCH = "TIMESTAMP_NTZ '1970-01-01 00:00:00'"
 
 
-class _FileFacts(NamedTuple):
-    """Its rows, and what they have in common: their tag, and the order of the first one."""
-
-    address: str
-    tag: str
-    first: int
-    rows: int
-
-
-_Scan = list[_FileFacts]
-
-
-@dataclass(frozen=True)
-class _Blocks:
-    """The blocks of rows that become the files of a sample.
-
-    - `rows`: so many places in the order of all rows make a block.
-    - `are_scans`: instead whole files are read by each scan and task, in their order.
-    - `are_sorted`: the rows of every scan come in their order, since it reads a single file.
-    """
-
-    number: int
-    rows: int
-    are_scans: bool
-    are_sorted: bool
-
-
 @dataclass(frozen=True)
 class SparkSource:
     """A DataFrame in our types, and what is known about it.
 
     - `frame`: the columns, and where rows are units their name and order.
     - `arrow`: the columns as they leave.
-    - `blocks`: the blocks of rows, where rows are units.
+    - `rows`: where rows are units, the same frame and how it is read for a sample.
     - `files`, `listing`: the files it reads, here or elsewhere; None for tables.
     """
 
     frame: DataFrame
     schema: Schema
     arrow: pa.Schema
-    blocks: _Blocks | None = None
+    rows: NamedRows | None = None
     files: Files | None = None
     listing: _Listing | None = None
 
@@ -144,17 +104,17 @@ class _Listing:
         )
 
 
-def find_source(spark: SparkSession, source: Any, table: str | None, unit: Unit) -> SparkSource:
+def find_source(session: Session, source: Any, table: str | None, unit: Unit) -> SparkSource:
     """The source as Spark reads it; rows are units only in files, which give them names."""
     if table is None and isinstance(source, str | Path):
-        return _from_files(spark, str(source), unit)
+        return _from_files(session, str(source), unit)
     if unit.is_row:
         raise SourceError(
             "Rows of a table or DataFrame of Spark have no lasting names; name the key of the "
             "units, or open the Parquet files."
         )
     if table is not None:
-        return _typed(spark.table(table))
+        return _typed(session.spark.table(table))
     if hasattr(source, "createOrReplaceTempView"):
         return _typed(source)
     raise SourceError("Spark reads a path of Parquet files, a table or a DataFrame of its own.")
@@ -165,7 +125,8 @@ def is_local(path: str) -> bool:
     return not _SCHEME.match(path) or path.startswith("file:/")
 
 
-def _from_files(spark: SparkSession, text: str, unit: Unit) -> SparkSource:
+def _from_files(session: Session, text: str, unit: Unit) -> SparkSource:
+    spark = session.spark
     if is_local(text):
         files = Files.find(re.sub(r"^file:/+", "/", text))
         if files.format is not Format.PARQUET:
@@ -184,107 +145,19 @@ def _from_files(spark: SparkSession, text: str, unit: Unit) -> SparkSource:
         raise SourceError("Two of the files cannot be told apart by name; rename one of them.")
     if not unit.is_row:
         return _typed(frame, files=files, listing=listing)
-    named, blocks = _with_names(spark, frame, tags)
-    return _typed(named, blocks=blocks, files=files, listing=listing)
-
-
-def _with_names(
-    spark: SparkSession, frame: DataFrame, tags: dict[str, str]
-) -> tuple[DataFrame, _Blocks]:
-    """Each row with its name and its order, and what blocks there are."""
-    from pyspark.sql.functions import col, count
-
-    located = frame.select(
-        "*", col("_metadata.file_path").alias(_FILE), col("_metadata.row_index").alias(_PLACE)
-    )
-    rows = located.groupBy(_FILE).agg(count("*")).collect()
-    sizes = {str(row[0]): int(row[1]) for row in rows}
-    if set(sizes) - set(tags):
-        raise SourceError("The files cannot be told apart by name; rename them in plain letters.")
-    facts = []
-    total = 0
-    for address, tag in tags.items():
-        if address in sizes:
-            facts.append(_FileFacts(address, f"{tag}:", total, sizes[address]))
-            total += sizes[address]
-    scans = _gathered(facts, total)
-    alone = len(scans) == len(facts)
-    whole = all(_is_read_whole(scan, total) for scan in scans)
-    if not (whole or alone):
-        # Rows are moved to their blocks anyhow, so that one scan will do.
-        scans = [facts]
-    columns = [
-        *map(_FLAVOUR.name, frame.columns),
-        f"osd_tag || CAST({_PLACE} AS STRING) AS {NAME}",
-        f"osd_first + {_PLACE} AS {ORDER}",
-    ]
-    known = _lookup(spark, facts)
-    read = [
-        _scanned(located, scan, known, everything=len(scans) == 1).selectExpr(*columns)
-        for scan in scans
-    ]
-    named = reduce(lambda above, below: above.unionAll(below), read)
-    return named, _Blocks(max(1, -(-total // BLOCK_ROWS)), BLOCK_ROWS, whole, alone)
-
-
-def _gathered(facts: list[_FileFacts], total: int) -> list[_Scan]:
-    """Neighbouring files that are read together: scans are few, and not small where files are.
-
-    Two neighbours have more than `enough` rows together, so that there are fewer than `MOST_SCANS`.
-    """
-    enough = max(ROWS_A_SCAN, -(-2 * total // (MOST_SCANS - 2)))
-    scans: list[_Scan] = []
-    rows = 0
-    for each in facts:
-        if not scans or rows + each.rows > enough:
-            scans.append([])
-            rows = 0
-        scans[-1].append(each)
-        rows += each.rows
-    return scans or [[]]
-
-
-def _is_read_whole(scan: _Scan, total: int) -> bool:
-    """Whether one task may read the files: it is not long, or others have as much to read."""
-    rows = sum(each.rows for each in scan)
-    balanced = rows <= min(MOST_WHOLE_FILE_ROWS, MOST_WHOLE_FILE_SHARE * total)
-    return balanced or rows <= WHOLE_FILE_ROWS
-
-
-def _scanned(located: DataFrame, scan: _Scan, known: DataFrame, *, everything: bool) -> DataFrame:
-    """The rows of some files, or of `everything`, with what is `known` of their file."""
-    from pyspark.sql.functions import broadcast, col
-
-    rows = located if everything else located.where(col(_FILE).isin([e.address for e in scan]))
-    if len(scan) != 1:
-        return rows.join(broadcast(known), _FILE)
-    return rows.selectExpr(
-        "*", f"'{scan[0].tag}' AS osd_tag", f"CAST({scan[0].first} AS BIGINT) AS osd_first"
-    )
-
-
-def _lookup(spark: SparkSession, facts: list[_FileFacts]) -> DataFrame:
-    """A small table of files that all executors get."""
-    return spark.createDataFrame(
-        pa.table(
-            {
-                _FILE: pa.array([each.address for each in facts], pa.string()),
-                "osd_tag": pa.array([each.tag for each in facts], pa.string()),
-                "osd_first": pa.array([each.first for each in facts], pa.int64()),
-            }
-        )
-    )
+    rows = named_rows(session, frame, tags)
+    return _typed(rows.frame, rows=rows, files=files, listing=listing)
 
 
 def _typed(
     frame: DataFrame,
     *,
-    blocks: _Blocks | None = None,
+    rows: NamedRows | None = None,
     files: Files | None = None,
     listing: _Listing | None = None,
 ) -> SparkSource:
     """The columns in the form that our types promise: texts by code point, times UTC."""
-    hidden = [] if blocks is None else [NAME, ORDER]
+    hidden = [] if rows is None else [NAME, ORDER]
     kinds = {name: kind for name, kind in frame.dtypes if name not in hidden}
     lowered = [name.lower() for name in kinds]
     if len(set(lowered)) != len(lowered):
@@ -295,8 +168,12 @@ def _typed(
         )
     fields = {name: _field(kind) for name, kind in kinds.items()}
     arrow = pa.schema([(name, _arrow(kind)) for name, kind in kinds.items()])
-    shown = frame.selectExpr(*(_normalised(name, kind) for name, kind in kinds.items()), *hidden)
-    return SparkSource(shown, Schema.of(fields), arrow, blocks, files, listing)
+    columns = [*(_normalised(name, kind) for name, kind in kinds.items()), *hidden]
+    shown = frame.selectExpr(*columns)
+    if rows is not None:
+        scans = None if rows.scans is None else rows.scans.selectExpr(*columns)
+        rows = replace(rows, frame=shown, scans=scans)
+    return SparkSource(shown, Schema.of(fields), arrow, rows, files, listing)
 
 
 def _field(kind: str) -> Field:
