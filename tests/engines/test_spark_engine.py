@@ -212,7 +212,7 @@ def test_the_memory_that_settings_give(wanted: dict[str, str], size: int) -> Non
         (1, 0.5, 1, [1, 1, 1, 1, 1]),
         (2, 0.5, 1, [2, 2, 1]),
     ],
-    ids=["a file", "some together", "all together", "a half", "moved", "moved to two files"],
+    ids=["a file", "some together", "all together", "a half", "moved", "moved from two files"],
 )
 def test_what_a_task_reads_changes_nothing(
     spark: Any,
@@ -229,6 +229,7 @@ def test_what_a_task_reads_changes_nothing(
     (rows,) = sizes
     scans = "onesided.engine.spark_scans"
     monkeypatch.setattr(f"{scans}.LEAST_SCANNED", together * rows)
+    monkeypatch.setattr(f"{scans}.ENOUGH_SCANNED", int(most * rows))
     monkeypatch.setattr(f"{scans}.MOST_SCANNED", int(most * rows))
     monkeypatch.setattr(f"{scans}.MOST_READINGS", readings)
     monkeypatch.setattr(f"{scans}.BLOCK_ROWS", together * rows)
@@ -286,9 +287,8 @@ def test_what_is_read_by_one_task(sizes: list[int], tasks: int | None) -> None:
         ends[address] = end
     assert list(ends.values()) == sizes
     total = sum(sizes)
-    most = max(MOST_SCANNED, total / (tasks or total), total / (MOST_SCANS / 2 - 1)) + 1
     rows = [scan.rows for scan in scans]
-    assert max(rows) <= most
+    assert max(rows) <= max(MOST_SCANNED, total / (tasks or total) + 1)
     if all(scan.places is None for scan in scans):
         assert all(sum(pair) > LEAST_SCANNED for pair in itertools.pairwise(rows))
 
@@ -296,13 +296,17 @@ def test_what_is_read_by_one_task(sizes: list[int], tasks: int | None) -> None:
 @pytest.mark.parametrize(
     ("sizes", "tasks", "rows"),
     [
-        ([2**22], 8, [2**22]),
-        ([2**22 + 1], 8, [2**21, 2**21 + 1]),
+        ([2**20], 8, [2**20]),
+        ([2**21], 8, [2**20] * 2),
+        ([2**23], 1, [2**23]),
+        ([2**26], 2, [2**25] * 2),
+        ([3 * 2**22], 8, [2**22] * 3),
         ([3 * 2**22 + 1], 8, None),
-        ([3 * 2**22 + 1], 2, [3 * 2**21, 3 * 2**21 + 1]),
+        ([2**22] * 16, 20, [2**21] * 32),
+        ([2**22] * 60, None, [2**22] * 60),
+        ([2**22] * 65, 100, None),
         ([10**8] * 20, 16, [10**8] * 20),
         ([10**8] * 20, 64, None),
-        ([10**8] * 100, None, None),
         ([1000] * 100, 8, [10**5]),
     ],
 )

@@ -7,7 +7,6 @@ moved for that.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -27,7 +26,9 @@ NAME = "osd_name"
 ORDER = "osd_order"
 #: Neighbouring files are read together up to so many rows.
 LEAST_SCANNED = 2**19
-#: One task may read so many rows, or more where all tasks at once have as much to read.
+#: So many rows are enough for one task, and so many are the most that it reads; in both cases more
+#: where all tasks that run at once have as much to read.
+ENOUGH_SCANNED = 2**20
 MOST_SCANNED = 2**22
 #: More readings of the same file, or more scans, cost more than the moving of rows that they save.
 MOST_READINGS = 3
@@ -77,9 +78,9 @@ class Scan:
             return self.places[1] - self.places[0]
         return sum(each.rows for each in self.files)
 
-    def cut(self, most: int) -> list[Scan]:
-        """Scans of up to `most` rows, unless there are several files."""
-        pieces = -(-self.rows // most)
+    def cut(self, wanted: int) -> list[Scan]:
+        """Scans of `wanted` rows, as far as one file may be cut."""
+        pieces = min(-(-self.rows // wanted), MOST_READINGS)
         if pieces <= 1 or len(self.files) > 1:
             return [self]
         bounds = [self.rows * piece // pieces for piece in range(pieces + 1)]
@@ -128,15 +129,17 @@ def named_rows(session: Session, frame: DataFrame, tags: Mapping[str, str]) -> N
 def plan_scans(files: Sequence[File], tasks: int | None) -> list[Scan]:
     """The scans, one for each task; none where rows are better moved.
 
-    Files are read by one task as long as it has not much to read, or no more than its share if so
-    many `tasks` run at once. A larger one is read by several, each of which keeps its own part.
+    No task has much to read, or more than its share if so many `tasks` run at once. A file that is
+    too large for one task is read by several, each of which keeps its own part.
     """
     total = sum(each.rows for each in files)
-    most = max(MOST_SCANNED, 0 if tasks is None else -(-total // tasks))
-    scans = [part for scan in _gathered(files, total) for part in scan.cut(most)]
-    readings = Counter(file.address for scan in scans for file in scan.files)
-    is_cheap = len(scans) <= MOST_SCANS and max(readings.values(), default=0) <= MOST_READINGS
-    return scans if is_cheap else []
+    share = 0 if tasks is None else -(-total // tasks)
+    most = max(MOST_SCANNED, share)
+    for wanted in (max(ENOUGH_SCANNED, share), most):
+        scans = [part for scan in _gathered(files, total) for part in scan.cut(wanted)]
+        if len(scans) <= MOST_SCANS and all(scan.rows <= most for scan in scans):
+            return scans
+    return []
 
 
 def _gathered(files: Sequence[File], total: int) -> list[Scan]:
