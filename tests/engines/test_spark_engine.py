@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -258,12 +259,22 @@ def test_whole_scans_move_no_rows(
         monkeypatch.setattr("onesided.engine.spark_scans.LEAST_SCANNED", 1)
     engine: Any = SparkEngine(folder, Unit(), spark)
     with engine._prepared(sample_query(engine, POLICY)) as frame:
-        plan = frame._jdf.queryExecution().executedPlan().toString()
-        tasks = frame._jdf.queryExecution().executedPlan().execute().getNumPartitions()
+        executed = frame._jdf.queryExecution().executedPlan()
+        plan, codes = executed.toString(), _generated_code(spark, executed)
+        tasks = executed.execute().getNumPartitions()
     engine.close()
+    assert len(codes) == 1, "one compilation serves all scans"
     assert plan.count("Exchange") == plan.count("BroadcastExchange") == together
     assert ("Sort" in plan) == together
     assert tasks == (1 if together else len(list(folder.rglob("*.parquet"))))
+
+
+def _generated_code(spark: Any, plan: Any) -> set[str]:
+    """The different pieces of code that a plan is compiled to, without their comments."""
+    debug = getattr(spark.sparkContext._jvm.org.apache.spark.sql.execution.debug, "package$")
+    stages = getattr(debug, "MODULE$").codegenStringSeq(plan)
+    codes = (str(stages.apply(index)._2()) for index in range(stages.size()))
+    return {re.sub("//.*", "", code) for code in codes}
 
 
 @given(st.lists(st.integers(1, 10**9), max_size=300), st.none() | st.integers(1, 1000))

@@ -71,12 +71,13 @@ _FIXED_PLAN = {
     "spark.sql.autoBroadcastJoinThreshold": "-1",
 }
 # Bytes would decide as well where files are cut to be read: one task reads all files of a scan. And
-# the same code serves all scans, unless they are compiled as one.
+# the same code serves all scans, unless they are compiled as one, or numbered.
 _WHOLE_SCANS = {
     BYTES_A_SCAN: str(2**60),
     "spark.sql.files.openCostInBytes": "0",
     "spark.sql.files.minPartitionNum": "1",
     "spark.sql.codegen.wholeStage.union.enabled": "false",
+    "spark.sql.codegen.useIdInClassName": "false",
 }
 _SECONDS_TO_STOP = 1.0
 _LOGGERS = ("SQLQueryContextLogger", "root")
