@@ -135,8 +135,9 @@ def plan_scans(files: Sequence[File], tasks: int | None) -> list[Scan]:
     total = sum(each.rows for each in files)
     share = 0 if tasks is None else -(-total // tasks)
     most = max(MOST_SCANNED, share)
+    gathered = _gathered(files, total)
     for wanted in (max(ENOUGH_SCANNED, share), most):
-        scans = [part for scan in _gathered(files, total) for part in scan.cut(wanted)]
+        scans = [part for scan in gathered for part in scan.cut(wanted)]
         if len(scans) <= MOST_SCANS and all(scan.rows <= most for scan in scans):
             return scans
     return []
