@@ -15,7 +15,9 @@ from scipy import stats
 from onesided.audit import StatisticalReport
 from onesided.audit.statistical import CONFIDENCE
 from onesided.mechanisms.base import Kind
-from onesided.mechanisms.candidates import Completed
+from onesided.mechanisms.bucketing import InPieces, Split
+from onesided.mechanisms.candidate import Candidate
+from onesided.mechanisms.completing import Completed
 from onesided.mechanisms.registry import mechanism, mechanism_names
 from support.controls import CONTROLS, Control
 
@@ -75,10 +77,18 @@ def test_enough_noise_is_rejected_as_rarely_as_the_confidence_allows(control: Co
 
 @pytest.mark.soak
 def test_all_bins_after_the_probe_is_judged_too():
-    lonely = CONTROLS["laplace"].known
-    control = replace(
-        CONTROLS["auto"], second=Completed(Fraction(1, 2)), known=lonely, sound_test=2_000
-    )
+    control = replace(after_the_probe(Completed(Fraction(1, 2))), sound_test=2_000)
     assert rejections(control.reports(QUICK_TESTS, weak=True, searched=False)) >= QUICK_TESTS - 1
     wronged = rejections(control.reports(QUICK_TESTS, weak=False, searched=False))
     assert as_rare_as_allowed(wronged, QUICK_TESTS)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("second", [Split(), InPieces()], ids=lambda each: each.label)
+def test_buckets_after_the_probe_keep_the_promise_too(second: Candidate):
+    reports = after_the_probe(second).reports(QUICK_TESTS, weak=False, searched=False)
+    assert as_rare_as_allowed(rejections(reports), QUICK_TESTS)
+
+
+def after_the_probe(second: Candidate) -> Control:
+    return replace(CONTROLS["auto"], second=second, known=CONTROLS["laplace"].known)

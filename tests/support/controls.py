@@ -10,8 +10,8 @@ from onesided.audit.neighbours import Candidate
 from onesided.audit.targets import BY_POLICY, TWO_DIMENSIONAL, Shape, running
 from onesided.mechanisms.auto import Auto, _Chosen
 from onesided.mechanisms.base import Choice, Mechanism, Outline
-from onesided.mechanisms.candidates import Candidate as Second
-from onesided.mechanisms.candidates import Continued
+from onesided.mechanisms.candidate import Candidate as Second
+from onesided.mechanisms.completing import Continued
 from onesided.mechanisms.registry import mechanism
 from onesided.mechanisms.residual import Residual
 from support.audited import TOO_LITTLE_NOISE

@@ -11,7 +11,7 @@ import pytest
 from onesided.data import Histogram
 from onesided.experiments.metrics import mre
 from onesided.loss import Loss
-from onesided.mechanisms.auto import Auto
+from onesided.mechanisms.auto import Auto, mean_within
 from onesided.mechanisms.base import Mechanism, Outline
 from onesided.mechanisms.candidates import candidates
 from onesided.mechanisms.dawa import Dawa
@@ -58,15 +58,15 @@ def sparse_levels() -> np.ndarray:
 @pytest.mark.parametrize("share", [0.99, 0.5])
 def test_sparse_data_with_many_non_sensitive_units_are_continued_one_sidedly(share: float) -> None:
     data = drawn(sparse_levels(), share, 1)
-    assert choice(data, "1").startswith("residual")
-    assert error(Auto(), data, "1") < 0.5 * min(
+    assert choice(data, "1").startswith(("residual", "all bins"))
+    assert error(Auto(), data, "1") < 0.05 * min(
         error(Dawa(), data, "1"), error(Laplace(), data, "1")
     )
 
 
 @pytest.mark.parametrize("share", [0.9, 0.1])
 def test_dense_even_data_at_a_small_epsilon_go_to_buckets(share: float) -> None:
-    assert choice(drawn(np.full(BINS, 300.0), share, 2), "1/100").endswith("dawa")
+    assert choice(drawn(np.full(BINS, 300.0), share, 2), "1/100").startswith("wary")
 
 
 @pytest.mark.parametrize(("level", "share"), [(300.0, 0.9), (300.0, 0.1), (3000.0, 0.01)])
@@ -151,3 +151,11 @@ def test_answers_on_which_most_depends_are_as_exact_as_bins_are_few() -> None:
         for bins, epsilon in ((64, "1/100"), (4096, "1/10"), (4096, "1"))
     ]
     assert shares[0] == MOST_QUESTION_SHARE > shares[1] > shares[2] == QUESTION_SHARE
+
+
+@pytest.mark.parametrize(
+    ("estimate", "expected"), [(50.0, 50.0), (-30.0, 0.0), (0.0, 4.0), (99.0, 95.6), (500.0, 100.0)]
+)
+def test_noise_does_not_say_what_is_impossible(estimate: float, expected: float) -> None:
+    """A normal variable of error 5 that lies above 0 has the mean 5·√(2/π) there."""
+    assert mean_within(estimate, 5.0, 100.0) == pytest.approx(expected, abs=0.8)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from math import sqrt
+from statistics import NormalDist
 from typing import ClassVar
 
 import numpy as np
@@ -12,7 +14,8 @@ from onesided.data import Histogram, Measurement
 from onesided.data.histogram import Counts
 from onesided.loss import Loss
 from onesided.mechanisms.base import AdaptiveMechanism, Choice, Kind, Outline, PublicFacts
-from onesided.mechanisms.candidates import SPLITS, Before, Candidate, candidates, outline_of
+from onesided.mechanisms.candidate import Before, Candidate, outline_of
+from onesided.mechanisms.candidates import SPLITS, candidates
 from onesided.mechanisms.one_sided import subtract_noise
 from onesided.mechanisms.picture import (
     Grain,
@@ -45,12 +48,15 @@ LEAST_TRIED, MOST_REPEATS = 2048, 8
 NEGLIGIBLE_BINS = 1
 """Errors are compared beyond the error of so many bins wrong by one: less is chance."""
 
-TRIALS = 3
+TRIALS = 2
 """How often those that put all bins into buckets are tried: their errors differ from run to run."""
 
 BOLDNESS = 1.25
 """By which factor the error of a candidate that gives any bin the mass of others counts more: what
 a picture overlooks can cost it far more than the rest."""
+
+NEARLY_IMPOSSIBLE = 1e-9
+"""Probabilities below are not told from 0 in floating point."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,17 +185,32 @@ def _number_of_sensitive(
 ) -> float:
     """How many sensitive units there are: as was answered, as n and the probe tell, or both.
 
-    Each of the two counts the less the larger the variance of its noise is.
+    Each of the two counts the less the larger the variance of its noise is, and what noise puts
+    beyond what is possible is brought back to what may be expected.
     """
     answer = released_total(probe, outline, epsilon)
     if outline.n is None:
         assert answer is not None  # what n does not tell is always asked
         return max(float(answer.value), 0.0)
     left = outline.n - found.units
+    if outline.shape is None:  # the bins that were not seen have no noise to speak of
+        return min(max(left, 0.0), float(outline.n))
+    variance = sum_noise(epsilon, outline) ** 2
     if answer:
-        noise, own = sum_noise(epsilon, outline) ** 2, 2 / float(answer.rate) ** 2
-        left += noise / (noise + own) * (answer.value - left)
-    return min(max(left, 0.0), float(outline.n))
+        own = 2 / float(answer.rate) ** 2
+        left += variance / (variance + own) * (answer.value - left)
+        variance *= own / (variance + own)
+    return mean_within(left, sqrt(variance), float(outline.n))
+
+
+def mean_within(estimate: float, error: float, most: float) -> float:
+    """The mean of a normal variable about `estimate` that is known to lie between 0 and `most`."""
+    normal = NormalDist()
+    low, high = -estimate / error, (most - estimate) / error
+    inside = normal.cdf(high) - normal.cdf(low)
+    if inside < NEARLY_IMPOSSIBLE:
+        return min(max(estimate, 0.0), most)
+    return estimate + error * (normal.pdf(low) - normal.pdf(high)) / inside
 
 
 def _trial(made_up: Picture, outline: Outline) -> Histogram:

@@ -309,7 +309,8 @@ def sensitive_means(found: Pieces, sensitive: float, local: Located | None) -> F
 
     Each of the `local` numbers t, with noise of scale s, is drawn towards e, what the share of
     sensitive units in all lets expect: e + (t − e)·v/(v + 2s²) with v = e²·(Σ(t − e)² − 2s²)₊/Σe²,
-    the variance of all that is no noise; or its own (t − e)² − 2s² where that is beyond doubt.
+    the variance of all that is no noise, less the standard deviation √(20·l)·s² that this sum has
+    over l localities by noise alone; or its own (t − e)² − 2s² where that is beyond doubt.
     """
     place = localities(found.means.size)
     sizes = np.bincount(place)
@@ -319,8 +320,11 @@ def sensitive_means(found: Pieces, sensitive: float, local: Located | None) -> F
     if local is not None:
         noise = 2 * local.scale**2
         apart = (local.numbers - expected) ** 2 - noise
-        pooled = max(apart.sum(), 0.0) / max(np.sum(expected**2), 1.0) * expected**2
-        variance = np.where(apart > OUTLIER**2 * noise, np.maximum(apart, pooled), pooled)
+        told = max(apart.sum() - sqrt(20 * apart.size) * local.scale**2, 0.0)
+        pooled = told / max(np.sum(expected**2), 1.0) * expected**2
+        # The largest of l noises lies ln l scales further out than a single one.
+        beyond_doubt = apart > ((OUTLIER + log(apart.size)) * local.scale) ** 2
+        variance = np.where(beyond_doubt, np.maximum(apart, pooled), pooled)
         trust = variance / (variance + noise)
         expected = np.maximum(expected + (local.numbers - expected) * trust, 0)
         expected *= sensitive / max(expected.sum(), 1.0)

@@ -89,15 +89,15 @@ class Pieces:
     def with_units(self, units: float) -> Pieces:
         """The same with so many `units`, more or fewer in pieces of more bins than one.
 
-        Where bins are nearly empty, what noise adds to their mean can exceed all there is. More
-        units are spread evenly; of fewer, each piece has its share.
+        Where bins are nearly empty, what noise adds to their mean can exceed all there is. Each
+        piece has its share of more or fewer; what exceeds twice as many is spread evenly.
         """
         here = self.means[self.several]
         if not here.size:
             return self
         wanted = max(units - (self.units - here.sum()), 0.0)
-        scale = min(wanted / max(float(here.sum()), 1.0), 1.0)
-        more = max(wanted - here.sum(), 0.0) / here.size
+        scale = min(wanted / max(float(here.sum()), 1.0), 2.0)
+        more = max(wanted - here.sum() * scale, 0.0) / here.size
         return replace(self, means=np.where(self.several, self.means * scale + more, self.means))
 
 
@@ -139,13 +139,17 @@ def pieces(probe: Counts, noise_rate: float) -> Pieces:
     Least squares in units of the noise's variance with a price for each piece; the best dyadic
     partition is found from single bins up in O(d). One-sided noise has outliers far below: a first
     cut at a price beyond their reach finds levels, outliers are raised to near their level, and a
-    second cut at the price 1 + ln d sees the rest.
+    second cut at the price 1 + ln d sees the rest. Bins that stand out upwards by themselves, as
+    noise cannot make them, are pieces of their own, and lowered for the cut.
     """
     decay = exp(-noise_rate)
     mean_noise = decay / -expm1(-noise_rate)
     # Integers cannot be told apart more finely than by one, whatever the noise.
     deviation = max(sqrt(decay) / -expm1(-noise_rate), 0.5)
     values = probe.astype(np.float64)
+    around = np.repeat(_medians(values), BLOCK)[: values.size]
+    alone = _standing_out(values, around, mean_noise)
+    values = np.where(alone, around, values)
     coarse = _dyadic_pieces(values / deviation, (2 + log(probe.size)) ** 2 / 2)
     levels = (np.bincount(coarse, weights=values) / np.bincount(coarse))[coarse]
     raised = np.maximum(values, levels - OUTLIER * mean_noise)
@@ -153,7 +157,30 @@ def pieces(probe: Counts, noise_rate: float) -> Pieces:
     means = np.bincount(piece, weights=values) / np.bincount(piece)
     means = _without_remnants(means, np.bincount(piece), raised, deviation)
     means = _clumped(means, np.bincount(piece), deviation) + mean_noise
-    return Pieces.of(piece, np.maximum(means, 0), probe, noise_rate)
+    levels = np.where(alone, probe + mean_noise, np.maximum(means, 0)[piece])
+    parts = np.where(alone, means.size + np.arange(probe.size), piece)
+    _, first, numbered = np.unique(parts, return_index=True, return_inverse=True)
+    return Pieces.of(numbered, levels[first], probe, noise_rate)
+
+
+def _standing_out(values: Floats, around: Floats, mean_noise: float) -> NDArray[np.bool_]:
+    """Bins beyond doubt above those `around` them; one in a small block, or it is a level.
+
+    One-sided noise only takes away, and its median is less than its mean.
+    """
+    above = values > around + (1 + OUTLIER) * mean_noise
+    block = np.arange(values.size) // SCALES[0]
+    return np.asarray(above & (np.bincount(block, weights=above) == 1)[block])
+
+
+def _medians(values: Floats) -> Floats:
+    """The median of each block of `BLOCK` bins."""
+    return np.asarray(np.median(_blocks(values), axis=1), dtype=np.float64)
+
+
+def _blocks(values: Floats) -> Floats:
+    """`values` in rows of `BLOCK`; the last one is filled up."""
+    return np.pad(values, (0, -values.size % BLOCK), mode="edge").reshape(-1, BLOCK)
 
 
 def group_deviation(counts: Counts, groups: Counts) -> int:
@@ -167,8 +194,8 @@ def _without_remnants(means: Floats, sizes: Counts, values: Floats, deviation: f
     A dyadic partition that singles out one bin leaves small pieces beside it, whose means are
     mostly noise. The surroundings are a block of `BLOCK` bins without what stands out of it.
     """
-    padded = np.pad(values, (0, -values.size % BLOCK), mode="edge").reshape(-1, BLOCK)
-    middle = np.median(padded, axis=1, keepdims=True)
+    padded = _blocks(values)
+    middle = _medians(values)[:, np.newaxis]
     usual = np.abs(padded - middle) <= 2 * OUTLIER * deviation
     levels = (padded * usual).sum(axis=1) / np.maximum(usual.sum(axis=1), 1)
     around = levels[(np.cumsum(sizes) - sizes) // BLOCK]

@@ -24,7 +24,7 @@ from onesided.mechanisms.noise import (
     two_sided_mean_size,
 )
 from onesided.mechanisms.one_sided import add_median, subtract_noise
-from onesided.mechanisms.wary import Wary
+from onesided.mechanisms.wary import Wary, share_for
 from onesided.randomness import Randomness
 
 Floats = NDArray[np.float64]
@@ -139,7 +139,10 @@ class Residual(Mechanism):
         ]
         if self.unseen is Unseen.BUCKETS and not data.open_domain and support.size < data.bins:
             hidden = np.flatnonzero(floor == 0)
-            bucketed = Wary(inner=Dawa()).run(line.sensitive[hidden], data.k, budget, rng)
+            expected = float(total.value if total else (line.n or 0) - int(floor.sum()))
+            left = expected - float(remainder.spread.sum())
+            wary = Wary(inner=Dawa(), deviation_share=share_for(left, budget / data.k))
+            bucketed = wary.run(line.sensitive[hidden], data.k, budget, rng)
             value[hidden] = bucketed.value
             notes.append(f"where none was seen, {bucketed.noise}")
         upper = _upper_bound(line, floor, seen.rate, support, remainder, total)

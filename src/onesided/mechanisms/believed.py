@@ -1,0 +1,163 @@
+"""What to believe of buckets whose totals and deviations are known with noise.
+
+Bins of a bucket get the part of its total that has the least expected relative error. Everything
+here is post-processing, so floating point does no harm.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onesided.data.histogram import Counts
+
+Floats = NDArray[np.float64]
+
+DOUBT = 2.0
+"""By how many scales of their noise deviations are taken to be larger than they were measured, and
+totals smaller."""
+
+NEIGHBOURS = 64
+"""How many pools are looked at together: what they have in common has less noise."""
+
+STANDING_OUT = 3.0
+"""By how many scales of its noise a deviation must exceed that of its neighbours to be its own."""
+
+CAUTION = 2.0
+"""How much more noise that is taken for counts weighs than counts that are taken for noise: the
+former errors have no bound."""
+
+BEYOND_DOUBT = 3.0
+"""By how many scales of its noise a shortfall must exceed what can be borne."""
+
+LARGEST_RATIO = 0.9999
+"""A total that lies in one bin has deviations as large as itself."""
+
+
+@dataclass(frozen=True)
+class Pooled:
+    """Pools of buckets: the number of each bucket's pool, its bins, and what is in the pools.
+
+    `totals` are the sums of noisy totals, `least` what they are beyond doubt.
+    """
+
+    pool: Counts
+    sizes: Counts
+    totals: Floats
+    least: Floats
+
+    @classmethod
+    def of(cls, totals: Counts, sizes: Counts, pool: Counts, scale: float) -> Pooled:
+        """Buckets with such noisy `totals`, whose noise has the `scale`."""
+        together: Floats = np.bincount(pool, weights=totals).astype(np.float64)
+        return cls(pool, sizes, together, together - DOUBT * scale * np.sqrt(np.bincount(pool)))
+
+    @property
+    def bins(self) -> Floats:
+        return np.bincount(self.pool, weights=self.sizes).astype(np.float64)
+
+
+def pools(totals: Counts, sizes: Counts, least: float) -> Counts:
+    """The pool of each bucket: those of like means, until their `totals` come to about `least`.
+
+    All buckets are in one pool where there is not even so much altogether.
+    """
+    order = np.argsort(totals / sizes, kind="stable")
+    heaped = np.maximum(np.maximum.accumulate(np.cumsum(totals[order])), 0)
+    last = max(int(heaped[-1] // least) - 1, 0)
+    pool = np.empty(totals.size, dtype=np.int64)
+    pool[order] = np.minimum(heaped // least, last)
+    _, numbered = np.unique(pool, return_inverse=True)
+    return np.asarray(numbered, dtype=np.int64)
+
+
+def likely_shares(pooled: Pooled, deviations: Counts, scale: float) -> Floats:
+    """Which part of their mean to give to the bins of each pool, given its noisy deviation."""
+    likely, doubt = _drawn_to_neighbours(deviations, np.maximum(pooled.totals, 1.0), scale)
+    ratios = (likely + doubt) / np.maximum(pooled.least, 1.0)
+    return shares_of_means(np.where(pooled.least > 0, ratios, 1.0))
+
+
+def shares_of_means(ratios: Floats) -> Floats:
+    """Which part of their mean to give to bins that deviate by such parts of their total.
+
+    Log-normal counts of spread σ deviate by 2Φ(σ) − 1 of their total from the median; the value
+    with the least expected relative error, their median under weights 1/x, lies e^(−3σ²/2) below
+    their mean.
+    """
+    normal = NormalDist()
+    spreads = [normal.inv_cdf((1 + each) / 2) for each in np.clip(ratios, 0, LARGEST_RATIO)]
+    return np.exp(-1.5 * np.square(spreads))
+
+
+def _drawn_to_neighbours(deviations: Counts, totals: Floats, scale: float) -> tuple[Floats, Floats]:
+    """The likely deviation of each pool, and the doubt in it.
+
+    Pools are in the order of their means. `NEIGHBOURS` have a common ratio R of deviations to
+    totals; a deviation is drawn towards R·total by as much as its distance may be noise, whose
+    squares add up to 2·scale² each, with a standard deviation of √20·scale². One that stands out
+    of its neighbours is left as it is: so does a bucket that mixes full bins with empty ones.
+    """
+    block = np.arange(totals.size) // NEIGHBOURS
+    members = np.bincount(block)[block]
+    together = np.bincount(block, weights=totals)[block]
+    common = np.bincount(block, weights=deviations)[block] / together * totals
+    apart = deviations - common
+    noise = 2 * scale**2
+    chance = (members - 1) * noise + np.sqrt(20 * members) * scale**2
+    excess = np.maximum(np.bincount(block, weights=apart**2)[block] - chance, 0.0)
+    variance = excess / np.bincount(block, weights=totals**2)[block] * totals**2
+    trust = variance / (variance + noise)
+    likely = common + np.where(apart > STANDING_OUT * scale, 1.0, trust) * apart
+    of_common = members * (totals / together) ** 2
+    return likely, DOUBT * scale * np.sqrt(trust + (1 - trust) * of_common)
+
+
+def is_more_than_noise(totals: NDArray[Any], sizes: Counts, scale: float) -> NDArray[np.bool_]:
+    """Whether to believe that buckets with such noisy `totals` are not empty.
+
+    If w bins with the total t are empty after all, their relative errors sum to t; if they are full
+    and released as 0, to w. Noise of `scale` s is t with density e^(−t/s)/2s. The totals of full
+    buckets are taken to be spread evenly on the scale of ratios, with density 1/(t·L) up to the
+    largest. There are o empty buckets for each full one, as the negative totals tell, which half of
+    the empty ones have; or w in all bins, for the wider a bucket, the more it is like a gap. So t
+    is believed if c·o·e^(−t/s)/2s·t < w/(t·L), with `CAUTION` c. Where t < w most bins are empty in
+    any case, and 0 is the value of least error.
+    """
+    enough = totals >= sizes
+    if not scale:
+        return np.asarray(enough)
+    empty = min(1 + 2 * int(np.count_nonzero(totals < 0)), totals.size)
+    odds = np.maximum(empty / (totals.size + 1 - empty), sizes / sizes.sum())
+    extent = 1 + log(max(float(totals.max()) / scale, 1.0))
+    t = np.maximum(totals / scale, 1.0)
+    needed = np.log(np.maximum(CAUTION * odds * t**2 * scale * extent / (2 * sizes), 1.0))
+    return np.asarray(enough & (totals / scale > needed))
+
+
+def half_means(totals: NDArray[Any], sizes: Counts) -> Counts:
+    """What the bins of buckets would be given, halved; at least 1, so that empty bins lack it."""
+    return np.asarray(np.maximum(totals // (2 * sizes), 1), dtype=np.int64)
+
+
+def too_many_empty(
+    pooled: Pooled, shortfalls: Counts, scale: float, shares: Floats
+) -> NDArray[np.bool_]:
+    """Which pools must not be given their `shares` of means, as too many of their bins are empty.
+
+    A shortfall S below half of a mean m is that of S/(m/2) empty bins, each of which would be wrong
+    by its share of m: 2·S times the share in all. Released as 0, the bins are wrong by 1 each. All
+    pools together can be beyond doubt where none is alone.
+    """
+    bins = pooled.bins
+    given = np.bincount(pooled.pool, weights=pooled.sizes * shares) / bins
+    wrong = 2 * (shortfalls - BEYOND_DOUBT * scale) * given
+    in_all = shortfalls.sum() - BEYOND_DOUBT * scale * np.sqrt(shortfalls.size)
+    if 2 * in_all * given.mean() > bins.sum():
+        return np.ones(bins.size, dtype=np.bool_)
+    return np.asarray(wrong > bins)

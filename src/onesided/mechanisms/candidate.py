@@ -1,0 +1,90 @@
+"""What all ways have in common to spend what the probe of `auto` leaves of its budget."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+
+from onesided.data import Histogram, Measurement
+from onesided.data.histogram import Counts
+from onesided.loss import Loss
+from onesided.mechanisms.base import Outline, PublicFacts
+from onesided.mechanisms.noise import geometric_mean
+from onesided.mechanisms.one_sided import subtract_noise
+from onesided.mechanisms.probe import probe_loss
+from onesided.mechanisms.residual import SensitiveTotal
+from onesided.randomness import Randomness
+
+
+@dataclass(frozen=True)
+class Before:
+    """What the probe released: `counts` = x_ns − G₁ for every bin, with G₁ of `rate`.
+
+    And the total number of sensitive units, where it was asked.
+    """
+
+    counts: Counts
+    rate: Fraction
+    total: SensitiveTotal | None
+
+
+class Candidate(ABC):
+    """A way to spend what the probe has left; `bold` if it gives any bin the mass of others."""
+
+    label: str
+    bold: ClassVar[bool] = False
+
+    @abstractmethod
+    def loss(self, epsilon: Fraction, outline: Outline) -> Loss:
+        """The pair that, added to the probe's, has the OSDP ε."""
+
+    @abstractmethod
+    def measure(self, data: Histogram, before: Before, left: Loss, rng: Randomness) -> Measurement:
+        """Run on `data`, of which the probe has released `before`, at the cost `left`."""
+
+    @abstractmethod
+    def expected_error(self, facts: PublicFacts, epsilon: Fraction) -> float | None:
+        """As `Mechanism.expected_error`, with what the probe leaves of `epsilon`."""
+
+
+def left_of(share: Fraction, epsilon: Fraction, outline: Outline) -> Loss:
+    """What the probe leaves of the pair (a, ε − a), a/ε = `share`."""
+    spent = probe_loss(epsilon, outline)
+    budget = share * epsilon
+    return Loss(
+        budget - spent.sensitive,
+        epsilon - budget - spent.nonsensitive,
+        fixed_n=outline.n is not None,
+    )
+
+
+def topped_up(
+    data: Histogram, before: Before, left: Loss, rng: Randomness
+) -> tuple[Counts, Fraction]:
+    """x_ns − G with what is `left`, the probe included, and the rate of G.
+
+    max(x_ns − G₁, x_ns − G₂) = x_ns − min(G₁, G₂), and the smaller of two geometric variables of
+    rates p and q is geometric of rate p + q: nothing of the probe is lost.
+    """
+    rate = left.nonsensitive / data.k
+    again = subtract_noise(data.nonsensitive, rate, rng)
+    return np.maximum(before.counts, again), before.rate + rate
+
+
+def sensitive_units(
+    data: Histogram, total: SensitiveTotal | None, seen: Counts, rate: Fraction
+) -> float:
+    """About how many sensitive units there are: as asked, or as n and x_ns − G = `seen` tell."""
+    if total is not None:
+        return float(total.value)
+    others = float(seen.sum()) + data.bins * geometric_mean(rate)
+    return (data.n or 0) - others
+
+
+def outline_of(facts: PublicFacts) -> Outline:
+    shape = None if facts.d is None else (facts.d,)
+    return Outline(shape, facts.k, facts.n if facts.total_public else None)

@@ -1,0 +1,92 @@
+"""Candidates of `auto` that top up the probe and add sensitive units to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+
+from onesided.data import Histogram, Measurement
+from onesided.loss import Loss
+from onesided.mechanisms.base import Outline, PublicFacts
+from onesided.mechanisms.candidate import Before, Candidate, left_of, outline_of, topped_up
+from onesided.mechanisms.noise import (
+    CONFIDENCE,
+    geometric_mean,
+    geometric_quantile,
+    two_sided_mean_size,
+)
+from onesided.mechanisms.posterior import Noise, likely_counts
+from onesided.mechanisms.probe import probe_rate
+from onesided.mechanisms.residual import Residual, Seen, intervals
+from onesided.randomness import Randomness
+
+
+@dataclass(frozen=True)
+class Continued(Candidate):
+    """`residual` at (a, ε − a), probe and questions included: y is topped up, then completed."""
+
+    mechanism: Residual
+    label: str
+
+    def loss(self, epsilon: Fraction, outline: Outline) -> Loss:
+        return left_of(self.mechanism.sensitive_share, epsilon, outline)
+
+    def measure(self, data: Histogram, before: Before, left: Loss, rng: Randomness) -> Measurement:
+        counts, rate = topped_up(data, before, left, rng)
+        seen = Seen(np.maximum(counts, 0), rate)
+        completed = self.mechanism.complete(data, seen, left.sensitive, before.total, rng)
+        return replace(completed, loss=left)
+
+    def expected_error(self, facts: PublicFacts, epsilon: Fraction) -> float | None:
+        return self.mechanism.expected_error(facts, epsilon)
+
+
+@dataclass(frozen=True)
+class Completed(Candidate):
+    """y is topped up, and the sensitive units of every bin are measured: (a, ε − a), a/ε = `share`.
+
+    The sum of the two is x_ns − G + x_s + N, the count of all units with noise whose distribution
+    is known; what is likely given all of these sums is released (posterior.py).
+    """
+
+    share: Fraction
+
+    @property
+    def label(self) -> str:  # type: ignore[override]
+        return f"all bins at a = {self.share} ε"
+
+    def loss(self, epsilon: Fraction, outline: Outline) -> Loss:
+        return left_of(self.share, epsilon, outline)
+
+    def measure(self, data: Histogram, before: Before, left: Loss, rng: Randomness) -> Measurement:
+        seen, down = topped_up(data, before, left, rng)
+        both = left.sensitive / data.k
+        noise = rng.two_sided_geometric(both, data.bins).reshape(data.shape)
+        measured = data.sensitive + noise
+        likely = likely_counts(seen + measured, Noise(float(both), float(down)))
+        floor = np.maximum(seen, 0)
+        tail = (1 - CONFIDENCE) / 2
+        beyond = np.maximum(measured + geometric_quantile(both, tail), 0)
+        upper = floor + geometric_quantile(down, tail) + beyond
+        return Measurement(
+            value=np.maximum(likely, floor),
+            loss=left,
+            noise=(
+                f"one-sided geometric of rate {down} on each non-sensitive count; "
+                f"two-sided of rate {both} on each sensitive one"
+            ),
+            intervals=intervals(floor, upper, down),
+            parts={"lower": floor},
+        )
+
+    def expected_error(self, facts: PublicFacts, epsilon: Fraction) -> float | None:
+        """The noise on both kinds of units, or all of them where that is less."""
+        if facts.density is None:
+            return None
+        outline = outline_of(facts)
+        left = self.loss(epsilon, outline)
+        down = probe_rate(epsilon, outline) + left.nonsensitive / facts.k
+        wrong = two_sided_mean_size(left.sensitive / facts.k) + geometric_mean(down)
+        return min(wrong, facts.density)

@@ -1,0 +1,55 @@
+"""Totals of buckets that are known before, as a part of other mechanisms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onesided.data.histogram import Counts
+from onesided.mechanisms.base import Kind
+from onesided.mechanisms.bucket import BucketAlgorithm, Bucketed
+from onesided.mechanisms.totals import bucket_totals, measure_totals, spread_evenly
+from onesided.randomness import Randomness
+
+
+@dataclass(frozen=True, kw_only=True)
+class GivenBuckets(BucketAlgorithm):
+    """The totals of `buckets` (numbers from 0, in the shape of the counts) that others released.
+
+    They have two-sided geometric noise of rate a/k at add/remove budget a. Where n is public it is
+    their sum, and what noise takes from it is given back in equal parts; a single bucket has the
+    total n, and costs nothing.
+    """
+
+    name: ClassVar[str] = "given-buckets"
+    kind: ClassVar[Kind] = Kind.SOUND
+    summary: ClassVar[str] = "noisy totals of buckets that are known before"
+    reads_n: ClassVar[bool] = True
+    partition_share: ClassVar[Fraction] = Fraction(0)
+
+    buckets: NDArray[np.int64]
+
+    def run(
+        self, counts: Counts, k: int, budget: Fraction, rng: Randomness, n: int | None = None
+    ) -> Bucketed:
+        if n is not None and not self.buckets.any():
+            totals = np.array([n], dtype=np.int64)
+            return self._bucketed(totals, "none on the public number of units")
+        measured = measure_totals(bucket_totals(counts, self.buckets), budget / k, rng)
+        totals = measured.values
+        if n is not None:
+            totals = totals + round((n - int(totals.sum())) / totals.size)
+        note = f"two-sided geometric of rate {budget / k} on the totals of given buckets"
+        return self._bucketed(totals, note)
+
+    def _bucketed(self, totals: Counts, note: str) -> Bucketed:
+        return Bucketed(
+            value=spread_evenly(totals, self.buckets),
+            buckets=self.buckets,
+            noise=note,
+            parts={"bucket_totals": totals},
+        )
