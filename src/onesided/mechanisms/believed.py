@@ -7,7 +7,6 @@ here is post-processing, so floating point does no harm.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import log
 from statistics import NormalDist
 from typing import Any
 
@@ -28,9 +27,8 @@ NEIGHBOURS = 64
 STANDING_OUT = 3.0
 """By how many scales of its noise a deviation must exceed that of its neighbours to be its own."""
 
-CAUTION = 2.0
-"""How much more noise that is taken for counts weighs than counts that are taken for noise: the
-former errors have no bound."""
+BORNE = 0.05
+"""By how much bins may be wrong on average because noise is taken for their counts."""
 
 BEYOND_DOUBT = 3.0
 """By how many scales of its noise a shortfall must exceed what can be borne."""
@@ -121,23 +119,20 @@ def _drawn_to_neighbours(deviations: Counts, totals: Floats, scale: float) -> tu
 def is_more_than_noise(totals: NDArray[Any], sizes: Counts, scale: float) -> NDArray[np.bool_]:
     """Whether to believe that buckets with such noisy `totals` are not empty.
 
-    If w bins with the total t are empty after all, their relative errors sum to t; if they are full
-    and released as 0, to w. Noise of `scale` s is t with density e^(−t/s)/2s. The totals of full
-    buckets are taken to be spread evenly on the scale of ratios, with density 1/(t·L) up to the
-    largest. There are o empty buckets for each full one, as the negative totals tell, which half of
-    the empty ones have; or w in all bins, for the wider a bucket, the more it is like a gap. So t
-    is believed if c·o·e^(−t/s)/2s·t < w/(t·L), with `CAUTION` c. Where t < w most bins are empty in
-    any case, and 0 is the value of least error.
+    If w bins with the total t are empty after all, each is wrong by t/w; if they are full and
+    released as 0, by 1. Noise of `scale` s exceeds t with probability e^(−t/s)/2. There are o empty
+    buckets for each full one: as many as the negative totals tell, which half of the empty ones
+    have, but √(w/d) at least, for the wider a bucket, the more it is like a gap. So t is believed
+    if o·t/w·e^(−t/s)/2 ≤ `BORNE`. Where t < w most bins are empty in any case, and 0 is the value
+    of least error.
     """
     enough = totals >= sizes
     if not scale:
         return np.asarray(enough)
     empty = min(1 + 2 * int(np.count_nonzero(totals < 0)), totals.size)
-    odds = np.maximum(empty / (totals.size + 1 - empty), sizes / sizes.sum())
-    extent = 1 + log(max(float(totals.max()) / scale, 1.0))
-    t = np.maximum(totals / scale, 1.0)
-    needed = np.log(np.maximum(CAUTION * odds * t**2 * scale * extent / (2 * sizes), 1.0))
-    return np.asarray(enough & (totals / scale > needed))
+    odds = np.maximum(empty / (totals.size + 1 - empty), np.sqrt(sizes / sizes.sum()))
+    t = np.maximum(totals, 0)
+    return np.asarray(enough & (odds * t / sizes * np.exp(-t / scale) / 2 <= BORNE))
 
 
 def half_means(totals: NDArray[Any], sizes: Counts) -> Counts:

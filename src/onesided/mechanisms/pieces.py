@@ -147,11 +147,13 @@ def pieces(probe: Counts, noise_rate: float) -> Pieces:
     # Integers cannot be told apart more finely than by one, whatever the noise.
     deviation = max(sqrt(decay) / -expm1(-noise_rate), 0.5)
     values = probe.astype(np.float64)
-    around = np.repeat(_medians(values), BLOCK)[: values.size]
-    alone = _standing_out(values, around, mean_noise)
-    values = np.where(alone, around, values)
     coarse = _dyadic_pieces(values / deviation, (2 + log(probe.size)) ** 2 / 2)
     levels = (np.bincount(coarse, weights=values) / np.bincount(coarse))[coarse]
+    alone = _standing_out(values, levels, mean_noise)
+    if alone.any():
+        others = np.bincount(coarse, weights=~alone)
+        levels = (np.bincount(coarse, weights=values * ~alone) / others)[coarse]
+        values = np.where(alone, levels, values)
     raised = np.maximum(values, levels - OUTLIER * mean_noise)
     piece = _dyadic_pieces(raised / deviation, 1 + log(probe.size))
     means = np.bincount(piece, weights=values) / np.bincount(piece)
@@ -163,24 +165,14 @@ def pieces(probe: Counts, noise_rate: float) -> Pieces:
     return Pieces.of(numbered, levels[first], probe, noise_rate)
 
 
-def _standing_out(values: Floats, around: Floats, mean_noise: float) -> NDArray[np.bool_]:
-    """Bins beyond doubt above those `around` them; one in a small block, or it is a level.
+def _standing_out(values: Floats, levels: Floats, mean_noise: float) -> NDArray[np.bool_]:
+    """Bins beyond doubt above what others of their level have; one in a block, or it is a level.
 
-    One-sided noise only takes away, and its median is less than its mean.
+    One-sided noise only takes away: `levels` plus its mean is what bins have on average.
     """
-    above = values > around + (1 + OUTLIER) * mean_noise
+    above = values > levels + (1 + OUTLIER) * mean_noise
     block = np.arange(values.size) // SCALES[0]
     return np.asarray(above & (np.bincount(block, weights=above) == 1)[block])
-
-
-def _medians(values: Floats) -> Floats:
-    """The median of each block of `BLOCK` bins."""
-    return np.asarray(np.median(_blocks(values), axis=1), dtype=np.float64)
-
-
-def _blocks(values: Floats) -> Floats:
-    """`values` in rows of `BLOCK`; the last one is filled up."""
-    return np.pad(values, (0, -values.size % BLOCK), mode="edge").reshape(-1, BLOCK)
 
 
 def group_deviation(counts: Counts, groups: Counts) -> int:
@@ -194,8 +186,8 @@ def _without_remnants(means: Floats, sizes: Counts, values: Floats, deviation: f
     A dyadic partition that singles out one bin leaves small pieces beside it, whose means are
     mostly noise. The surroundings are a block of `BLOCK` bins without what stands out of it.
     """
-    padded = _blocks(values)
-    middle = _medians(values)[:, np.newaxis]
+    padded = np.pad(values, (0, -values.size % BLOCK), mode="edge").reshape(-1, BLOCK)
+    middle = np.median(padded, axis=1, keepdims=True)
     usual = np.abs(padded - middle) <= 2 * OUTLIER * deviation
     levels = (padded * usual).sum(axis=1) / np.maximum(usual.sum(axis=1), 1)
     around = levels[(np.cumsum(sizes) - sizes) // BLOCK]
