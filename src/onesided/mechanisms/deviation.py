@@ -46,9 +46,12 @@ def box_deviations(counts: Counts, tree: HalvingTree) -> list[Counts]:
 
 def bucket_deviations(counts: Counts, buckets: Counts) -> Counts:
     """dev(b) of every bucket b, counts cut off at `largest_count`; `buckets` number each bin's."""
-    ordered = np.minimum(counts, largest_count(counts.size))[np.lexsort((counts, buckets))]
+    cut = np.minimum(counts, largest_count(counts.size))
+    beyond = int(cut.max()) + 1
     sizes = np.bincount(buckets)
-    return _run_deviations(ordered, np.cumsum(sizes) - sizes, sizes)
+    offset = np.repeat(np.arange(sizes.size) * beyond, sizes)
+    ascending = np.sort(buckets * beyond + cut) - offset
+    return _run_deviations(ascending, np.cumsum(sizes) - sizes, sizes)
 
 
 def _run_deviations(ascending: Counts, starts: Counts, sizes: Counts) -> Counts:

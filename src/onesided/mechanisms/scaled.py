@@ -7,7 +7,7 @@ for numbers of any size, such as the weights e^(−r·n) of the exponential mech
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from math import ceil, floor
 from typing import NamedTuple
 
@@ -20,6 +20,9 @@ Floats = NDArray[np.float64]
 
 DIGIT_BITS = 8
 TABLE_PRECISION = 96
+
+TABLES = 128
+"""How many tables are kept; `auto` tries the same few rates again and again."""
 
 FAR_BELOW = -(1 << 50)
 """The least binary exponent that is told from smaller ones in floating point."""
@@ -121,10 +124,9 @@ class PowerTable:
     """
 
     def __init__(self, rate: Fraction, largest: int) -> None:
-        powers = Powers(rate, TABLE_PRECISION)
         self.digits = -(-largest.bit_length() // DIGIT_BITS)
         places = range(0, DIGIT_BITS * self.digits, DIGIT_BITS)
-        self._tables = [_digit_table(powers, place, largest >> place) for place in places]
+        self._tables = [_digit_table(rate, place) for place in places]
 
     def powers(self, multiples: NDArray[np.int64]) -> tuple[Floats, NDArray[np.int64]]:
         """Mantissas in (0, 1] and binary exponents of e^(−r·n), for each n in `multiples`."""
@@ -136,11 +138,16 @@ class PowerTable:
         return mantissas, exponents
 
 
-def _digit_table(powers: Powers, place: int, largest: int) -> tuple[Floats, NDArray[np.int64]]:
-    count = min(largest + 1, 1 << DIGIT_BITS)
-    entries = [_as_float(power) for power in powers.multiples(1 << place, count)]
+@lru_cache(maxsize=TABLES)
+def _digit_table(rate: Fraction, place: int) -> tuple[Floats, NDArray[np.int64]]:
+    """e^(−r·(n << place)) for every digit n; rates are public, and few in a process."""
+    powers = Powers(rate, TABLE_PRECISION)
+    entries = [_as_float(power) for power in powers.multiples(1 << place, 1 << DIGIT_BITS)]
     mantissas, exponents = zip(*entries, strict=True)
-    return np.array(mantissas), np.array(exponents, dtype=np.int64)
+    tables = np.array(mantissas), np.array(exponents, dtype=np.int64)
+    for table in tables:
+        table.flags.writeable = False
+    return tables
 
 
 def _as_float(number: Scaled) -> tuple[float, int]:
