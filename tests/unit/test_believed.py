@@ -132,7 +132,7 @@ def test_half_of_a_mean_is_at_least_one() -> None:
 def test_pools_with_too_many_empty_bins_are_told_alone_and_together() -> None:
     pooled, given = one_bucket_each(np.full(100, 4000)), np.ones(100)
     none, one, everywhere = np.zeros(100), np.zeros(100), np.full(100, 20)
-    one[3] = 500
+    one[3] = 50_000
     assert not too_many_empty(pooled, none, 10.0, given).any()
     np.testing.assert_array_equal(np.flatnonzero(too_many_empty(pooled, one, 10.0, given)), [3])
     assert too_many_empty(pooled, everywhere, 10.0, given).all()

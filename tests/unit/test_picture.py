@@ -91,6 +91,15 @@ def test_neighbours_that_stand_out_together_are_a_level() -> None:
     assert found.several[512:528].all()
 
 
+def test_bins_in_which_nothing_was_seen_have_nothing() -> None:
+    counts = np.zeros(1024, dtype=int)
+    counts[300] = 2000
+    for seed in range(8):
+        found = pieces(probed(counts, seed), RATE)
+        assert found.units == pytest.approx(2000, abs=120)
+        assert not found.means[found.several].any()
+
+
 @pytest.mark.parametrize("bins", [1, 2, 5, 37])
 def test_any_number_of_bins_can_be_cut(bins: int) -> None:
     found = pieces(probed(np.full(bins, 10)), RATE)

@@ -33,6 +33,23 @@ def test_the_distribution_of_the_noise(both: float, down: float) -> None:
     np.testing.assert_allclose(found / found.sum(), exact[near] / exact[near].sum(), rtol=1e-4)
 
 
+@pytest.mark.parametrize("both", [0.01, 0.5, 3.0])
+def test_noise_on_both_sides_alone(both: float) -> None:
+    values = np.arange(-60.0, 61.0)
+    found = Noise(both).likelihood(values)
+    np.testing.assert_allclose(found, np.maximum(np.exp(-both * np.abs(values)), 1e-300))
+    assert Noise(both).median == 0
+
+
+@pytest.mark.parametrize(("both", "down"), [("1/20", "1/15"), ("1/100", "1/30"), ("2", "1/50")])
+def test_the_median_of_the_noise(both: str, down: str) -> None:
+    exact = Fraction(both), Fraction(down)
+    noise = with_noise(np.zeros(20_000, dtype=int), *exact, seed=5)
+    scale = 1 / float(min(exact))
+    known = Noise(*map(float, exact)).median
+    assert known == pytest.approx(np.median(noise), abs=0.15 * scale)
+
+
 LEVELS = {
     "empty": np.zeros(BINS),
     "few full bins": np.where(np.arange(BINS) % 64 == 0, 5000.0, 0.0),
@@ -67,10 +84,18 @@ def test_any_scale_of_noise_gives_counts(epsilon: str) -> None:
 
 def test_one_bin_alone() -> None:
     assert likely_counts(np.array([-3]), Noise(0.1, 0.1)).tolist() == [0]
-    assert likely_counts(np.array([[10_000]]), Noise(0.1, 0.1)).tolist() == [[10_000]]
+    noise = Noise(0.1, 0.1)
+    assert likely_counts(np.array([[10_000]]), noise).tolist() == [[10_000 - noise.median]]
 
 
 def test_rates_too_small_to_be_told_from_one_another() -> None:
     found = Noise(1e-17, 1e-17).likelihood(np.array([-1e17, 0.0, 1e17]))
     assert np.all(np.isfinite(found))
     np.testing.assert_allclose(found * 1e-17, [1.5 * np.exp(-1), 0.5, 0.5 * np.exp(-1)], rtol=1e-3)
+
+
+def test_counts_far_above_the_noise_are_not_released_too_low() -> None:
+    both, down = Fraction(1, 20), Fraction(1, 15)
+    counts = np.full(4096, 5000)
+    found = likely_counts(with_noise(counts, both, down, 6), Noise(float(both), float(down)))
+    assert np.median(found) == pytest.approx(5000, abs=3)

@@ -37,7 +37,6 @@ from onesided.mechanisms.probe import (
     released_answers,
     released_total,
     sensitive_total,
-    sum_noise,
     take_probe,
 )
 from onesided.randomness import Randomness, seeded
@@ -195,7 +194,7 @@ def _number_of_sensitive(
     left = outline.n - found.units
     if outline.shape is None:  # the bins that were not seen have no noise to speak of
         return min(max(left, 0.0), float(outline.n))
-    variance = sum_noise(epsilon, outline) ** 2
+    variance = max(found.seen, 1) / found.noise_rate**2
     if answer:
         own = 2 / float(answer.rate) ** 2
         left += variance / (variance + own) * (answer.value - left)

@@ -146,13 +146,15 @@ def too_many_empty(
     """Which pools must not be given their `shares` of means, as too many of their bins are empty.
 
     A shortfall S below half of a mean m is that of S/(m/2) empty bins, each of which would be wrong
-    by its share of m: 2·S times the share in all. Released as 0, the bins are wrong by 1 each. All
-    pools together can be beyond doubt where none is alone.
+    by its share of m: 2·S times the share in all. Released as 0, the bins are wrong by 1 each.
+    Pools of which none is beyond doubt alone can be so together.
     """
     bins = pooled.bins
     given = np.bincount(pooled.pool, weights=pooled.sizes * shares) / bins
-    wrong = 2 * (shortfalls - BEYOND_DOUBT * scale) * given
-    in_all = shortfalls.sum() - BEYOND_DOUBT * scale * np.sqrt(shortfalls.size)
-    if 2 * in_all * given.mean() > bins.sum():
+    alone: NDArray[np.bool_] = 2 * (shortfalls - BEYOND_DOUBT * scale) * given > bins
+    others = ~alone
+    doubt = BEYOND_DOUBT * scale * np.sqrt(np.count_nonzero(others))
+    together = 2 * (shortfalls[others].sum() - doubt) * given[others].sum()
+    if together > np.count_nonzero(others) * bins[others].sum():
         return np.ones(bins.size, dtype=np.bool_)
-    return np.asarray(wrong > bins)
+    return alone

@@ -26,7 +26,7 @@ from onesided.mechanisms.candidate import (
 from onesided.mechanisms.dawa import Dawa
 from onesided.mechanisms.given_buckets import GivenBuckets
 from onesided.mechanisms.halving import halving_tree
-from onesided.mechanisms.noise import geometric_mean
+from onesided.mechanisms.noise import unbiased
 from onesided.mechanisms.pieces import Pieces, pieces
 from onesided.mechanisms.probe import probe_loss
 from onesided.mechanisms.wary import SHARES, Wary, share_for
@@ -175,8 +175,8 @@ def _agreeing(value: Floats, seen: Counts, rate: Fraction, buckets: Counts) -> F
 
 def _bucket_means(seen: Counts, buckets: Counts, rate: Fraction) -> Floats:
     """How many non-sensitive units the bins of each bucket have: the mean of what was `seen`."""
-    means = np.bincount(buckets, weights=seen.reshape(-1)) / np.bincount(buckets)
-    return np.maximum(means + geometric_mean(rate), 0.0)
+    weights = unbiased(seen, float(rate)).reshape(-1)
+    return np.asarray(np.bincount(buckets, weights=weights) / np.bincount(buckets))
 
 
 def _certain(seen: Counts) -> tuple[Interval, ...]:
@@ -187,7 +187,7 @@ def _units(data: Histogram, before: Before) -> float:
     """About how many units there are, from public facts and the probe."""
     if data.n is not None:
         return float(data.n)
-    others = float(before.counts.sum()) + data.bins * geometric_mean(before.rate)
+    others = float(unbiased(before.counts, float(before.rate)).sum())
     return others + (before.total.value if before.total else 0)
 
 

@@ -13,7 +13,7 @@ from onesided.data import Histogram, Measurement
 from onesided.data.histogram import Counts
 from onesided.loss import Loss
 from onesided.mechanisms.base import Outline, PublicFacts
-from onesided.mechanisms.noise import geometric_mean
+from onesided.mechanisms.noise import unbiased
 from onesided.mechanisms.one_sided import subtract_noise
 from onesided.mechanisms.probe import probe_loss
 from onesided.mechanisms.residual import SensitiveTotal
@@ -81,8 +81,7 @@ def sensitive_units(
     """About how many sensitive units there are: as asked, or as n and x_ns − G = `seen` tell."""
     if total is not None:
         return float(total.value)
-    others = float(seen.sum()) + data.bins * geometric_mean(rate)
-    return (data.n or 0) - others
+    return (data.n or 0) - float(unbiased(seen, float(rate)).sum())
 
 
 def outline_of(facts: PublicFacts) -> Outline:

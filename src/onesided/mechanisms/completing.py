@@ -66,6 +66,9 @@ class Completed(Candidate):
         noise = rng.two_sided_geometric(both, data.bins).reshape(data.shape)
         measured = data.sensitive + noise
         likely = likely_counts(seen + measured, Noise(float(both), float(down)))
+        unseen = seen <= 0
+        if unseen.any():
+            likely[unseen] = likely_counts(measured[unseen], Noise(float(both)))
         floor = np.maximum(seen, 0)
         tail = (1 - CONFIDENCE) / 2
         beyond = np.maximum(measured + geometric_quantile(both, tail), 0)

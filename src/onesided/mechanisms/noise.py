@@ -6,6 +6,10 @@ from fractions import Fraction
 from functools import lru_cache
 from math import ceil, exp, expm1, log
 
+import numpy as np
+from numpy.typing import NDArray
+
+from onesided.data.histogram import Counts
 from onesided.randomness import floor_exp
 
 CONFIDENCE = Fraction(95, 100)
@@ -39,9 +43,18 @@ def two_sided_quantile(rate: Fraction, tail: Fraction) -> int:
     return geometric_quantile(rate, tail * (1 + base_below) / 2)
 
 
-def geometric_mean(rate: Fraction) -> float:
+def geometric_mean(rate: Fraction | float) -> float:
     """E[G] = e^(−r) / (1 − e^(−r))."""
     return exp(-float(rate)) / -expm1(-float(rate))
+
+
+def unbiased(seen: Counts, rate: float) -> NDArray[np.float64]:
+    """Estimates of counts x of which x − G = `seen` was released, with the least noise.
+
+    A bin with seen ≤ 0 falls short of 0 by noise that is distributed as G, whatever x is: how far
+    says nothing, and its mean E[G] stands for it. So it counts as 0, and others as seen + E[G].
+    """
+    return np.where(seen > 0, seen + geometric_mean(rate), 0.0)
 
 
 def two_sided_mean_size(rate: Fraction) -> float:

@@ -8,13 +8,14 @@ that one unit changes by at most 1 for each bin that it touches.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import exp, expm1, log, sqrt
+from math import log, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
 from onesided.data.histogram import Counts
 from onesided.mechanisms.deviation import bucket_deviations
+from onesided.mechanisms.noise import geometric_mean, unbiased
 
 Floats = NDArray[np.float64]
 
@@ -70,12 +71,13 @@ class Pieces:
         """The standard error of the number of seen bins against what `means` let expect of it.
 
         With t = r·x, q = e^(−t) and G the noise, a bin is seen (G < x) with variance q·(1−q), and
-        the expected number moves by −q·r·G through the mean, of variance q²; their covariance is
-        t·q². Together q − 2·t·q² for each bin; at least one bin is always in doubt.
+        the expected number moves through the mean by q·r times an error of variance (1−q)/r² and
+        covariance t·q/r. Together q·(1 − q²) − 2·t·q² for each bin; at least one bin is always in
+        doubt.
         """
         t = self.noise_rate * self.means
         q = np.exp(-t)
-        return float(np.sqrt(np.sum(q - 2 * t * q**2))) + 1
+        return float(np.sqrt(np.sum(q * (1 - q**2) - 2 * t * q**2).clip(0))) + 1
 
     def visible(self, counts: Counts, threshold: int) -> int:
         """Σ min(xᵢ, `threshold`) over the bins of pieces of more bins than one."""
@@ -142,11 +144,10 @@ def pieces(probe: Counts, noise_rate: float) -> Pieces:
     second cut at the price 1 + ln d sees the rest. Bins that stand out upwards by themselves, as
     noise cannot make them, are pieces of their own, and lowered for the cut.
     """
-    decay = exp(-noise_rate)
-    mean_noise = decay / -expm1(-noise_rate)
+    mean_noise = geometric_mean(noise_rate)
     # Integers cannot be told apart more finely than by one, whatever the noise.
-    deviation = max(sqrt(decay) / -expm1(-noise_rate), 0.5)
-    values = probe.astype(np.float64)
+    deviation = max(sqrt(mean_noise * (1 + mean_noise)), 0.5)
+    values = estimates = unbiased(probe, noise_rate)
     coarse = _dyadic_pieces(values / deviation, (2 + log(probe.size)) ** 2 / 2)
     levels = (np.bincount(coarse, weights=values) / np.bincount(coarse))[coarse]
     alone = _standing_out(values, levels, mean_noise)
@@ -158,8 +159,8 @@ def pieces(probe: Counts, noise_rate: float) -> Pieces:
     piece = _dyadic_pieces(raised / deviation, 1 + log(probe.size))
     means = np.bincount(piece, weights=values) / np.bincount(piece)
     means = _without_remnants(means, np.bincount(piece), raised, deviation)
-    means = _clumped(means, np.bincount(piece), deviation) + mean_noise
-    levels = np.where(alone, probe + mean_noise, np.maximum(means, 0)[piece])
+    means = _clumped(means, np.bincount(piece), deviation)
+    levels = np.where(alone, estimates, means[piece])
     parts = np.where(alone, means.size + np.arange(probe.size), piece)
     _, first, numbered = np.unique(parts, return_index=True, return_inverse=True)
     return Pieces.of(numbered, levels[first], probe, noise_rate)
@@ -168,7 +169,7 @@ def pieces(probe: Counts, noise_rate: float) -> Pieces:
 def _standing_out(values: Floats, levels: Floats, mean_noise: float) -> NDArray[np.bool_]:
     """Bins beyond doubt above what others of their level have; one in a block, or it is a level.
 
-    One-sided noise only takes away: `levels` plus its mean is what bins have on average.
+    Noise only takes away, and its mean was added: bins of a level are that far above it at most.
     """
     above = values > levels + (1 + OUTLIER) * mean_noise
     block = np.arange(values.size) // SCALES[0]

@@ -8,7 +8,7 @@ here reads data, so floating point does no harm.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import exp, expm1
+from math import exp, expm1, inf
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ ROUNDS = 60
 
 NEAR, FAR = 3.0, 25.0
 """In scales of the noise: counts up to `NEAR` are told apart finely, and beyond `FAR` noise does so
-little that they stay as they are."""
+little that they stay as they are but for its median."""
 
 FINE, COARSE = 1 / 8, 1 / 4
 """How far apart the supposed counts are, in scales of the noise, below and above `NEAR`."""
@@ -34,16 +34,19 @@ by anything, and 0 is never wrong by more than the count itself."""
 APART = 1e-6
 """Rates that differ by less are taken to differ by so much."""
 
+MEDIAN_REACH = 12.0
+"""Beyond so many scales there is next to nothing of the noise."""
+
 IMPOSSIBLE = 1e-300
 """In place of probabilities that are too small for a floating-point number."""
 
 
 @dataclass(frozen=True)
 class Noise:
-    """N − G, where N is two-sided geometric of rate `both` and G one-sided of rate `down`."""
+    """N − G, where N is two-sided geometric of rate `both` and G one-sided of rate `down`, or 0."""
 
     both: float
-    down: float
+    down: float = inf
 
     @property
     def scale(self) -> float:
@@ -55,6 +58,8 @@ class Noise:
         αᵉ/(1 − αβ) for e ≥ 0. For e = −t it is Σ_{g≤t} α^(t−g)·β^g + αβ·βᵗ/(1 − αβ), and the sum
         is λᵗ·(1 − e^(−D(t+1)))/(1 − e^(−D)), λ the larger of α and β and D the difference of rates.
         """
+        if self.down == inf:
+            return np.maximum(np.exp(-self.both * np.abs(noise)), IMPOSSIBLE)
         beyond = -expm1(-(self.both + self.down))
         above = np.exp(-self.both * np.maximum(noise, 0)) / beyond
         t = np.maximum(-noise, 0)
@@ -65,6 +70,13 @@ class Noise:
         found: Floats = np.where(noise >= 0, above, below)
         return np.maximum(found, IMPOSSIBLE)
 
+    @property
+    def median(self) -> int:
+        """About what N − G exceeds as often as not, to a small part of its scale."""
+        places = np.arange(-MEDIAN_REACH, MEDIAN_REACH, FINE) * self.scale
+        heaped = np.cumsum(self.likelihood(places))
+        return round(places[np.searchsorted(heaped, heaped[-1] / 2)])
+
 
 def likely_counts(noisy: Counts, noise: Noise) -> Counts:
     """Given `noisy` = x + `noise` for counts x ≥ 0, the x̂ of least expected Σ|x̂ − x|/max(x, 1).
@@ -72,7 +84,7 @@ def likely_counts(noisy: Counts, noise: Noise) -> Counts:
     That is the median of what x may be, each value v weighted with its probability over max(v, 1).
     """
     values = noisy.reshape(-1)
-    estimate = np.maximum(values, 0)
+    estimate = np.maximum(values - noise.median, 0)
     drowned = np.flatnonzero(values <= FAR * noise.scale)
     if drowned.size:
         estimate[drowned] = _medians(values[drowned], noise)

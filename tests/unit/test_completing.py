@@ -1,0 +1,45 @@
+"""What `auto` adds to its probe bin by bin, and what the probe tells of it."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from onesided.data import Histogram
+from onesided.experiments.metrics import mre
+from onesided.mechanisms.base import Outline
+from onesided.mechanisms.candidate import Before
+from onesided.mechanisms.completing import Completed
+from onesided.mechanisms.noise import two_sided_mean_size
+from onesided.mechanisms.one_sided import subtract_noise
+from onesided.mechanisms.probe import probe_rate
+from onesided.randomness import seeded
+
+LEVEL = 300
+EPSILON = Fraction(1, 10)
+
+
+def completed(data: Histogram, seed: int) -> tuple[np.ndarray, Fraction]:
+    """What is released at a = ε/2 after a probe, and the rate of the noise on sensitive units."""
+    chosen, outline, rng = Completed(Fraction(1, 2)), Outline.of(data), seeded(seed)
+    rate = probe_rate(EPSILON, outline)
+    before = Before(subtract_noise(data.nonsensitive, rate, rng), rate, None)
+    left = chosen.loss(EPSILON, outline)
+    return chosen.measure(data, before, left, rng).value, left.sensitive
+
+
+@pytest.mark.parametrize("share", [0.0, 1 / 150])
+def test_where_the_probe_saw_nothing_its_noise_is_not_added(share: float) -> None:
+    everyone = seeded(1).generator().poisson(np.full(2048, LEVEL))
+    data = Histogram(everyone, np.rint(everyone * share).astype(int))
+    value, rate = completed(data, 2)
+    assert mre(everyone, value) < 1.05 * two_sided_mean_size(rate) / LEVEL
+
+
+def test_what_the_probe_saw_is_never_taken_back() -> None:
+    everyone = np.repeat([0, LEVEL, 50 * LEVEL], 100)
+    value, _ = completed(Histogram(everyone, everyone), 3)
+    assert mre(everyone[:100], value[:100]) == 0
+    assert mre(everyone[200:], value[200:]) < 0.01
