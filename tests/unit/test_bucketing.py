@@ -13,15 +13,15 @@ from onesided.mechanisms.ahp import AHP
 from onesided.mechanisms.auto import Auto
 from onesided.mechanisms.base import Outline
 from onesided.mechanisms.bucketing import InPieces, Ordinary, Split
-from onesided.mechanisms.candidate import Before, Candidate
+from onesided.mechanisms.candidate import BOLD, VERY_BOLD, Before, Candidate
 from onesided.mechanisms.dawa import Dawa
 from onesided.mechanisms.probe import probe_rate, released_total
 from onesided.mechanisms.wary import SHARES
 from onesided.randomness import seeded
 
 EVERY: list[Candidate] = [
-    Ordinary(Dawa(), SHARES[0], "wary dawa"),
-    Ordinary(AHP(), SHARES[1], "wary ahp"),
+    Ordinary(Dawa(), SHARES[0], "wary dawa", BOLD),
+    Ordinary(AHP(), SHARES[1], "wary ahp", VERY_BOLD),
     Split(),
     InPieces(),
 ]

@@ -50,12 +50,8 @@ NEGLIGIBLE_BINS = 1
 TRIALS = 2
 """How often those that put all bins into buckets are tried: their errors differ from run to run."""
 
-BOLDNESS = 1.25
-"""By which factor the error of a candidate that gives any bin the mass of others counts more: what
-a picture overlooks can cost it far more than the rest."""
-
 NEARLY_IMPOSSIBLE = 1e-9
-"""Probabilities below are not told from 0 in floating point."""
+"""A smaller probability, the difference of two that are nearly equal, is mostly rounding."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,12 +103,12 @@ class Auto(AdaptiveMechanism):
                 tried = zip(options, losses, strict=True)
                 again = -(-TRIALS // len(alike))
                 found = [
-                    _mean_error(each, trial, before, left, again if each.bold else 1, dice)
+                    _mean_error(each, trial, before, left, again if each.boldness > 1 else 1, dice)
                     for each, left in tried
                 ]
                 errors += np.array(found) / len(alike)
             worst = np.maximum(worst, errors / errors.min())
-        worst *= [BOLDNESS if each.bold else 1.0 for each in options]
+        worst *= [each.boldness for each in options]
         best = options[int(np.argmin(worst))]
         return _Chosen(best, probe, outline, epsilon)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import log
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +15,8 @@ from onesided.loss import Loss
 from onesided.mechanisms.ahp import AHP
 from onesided.mechanisms.base import Outline, PublicFacts
 from onesided.mechanisms.candidate import (
+    BOLD,
+    VERY_BOLD,
     Before,
     Candidate,
     left_of,
@@ -52,7 +53,7 @@ class Ordinary(Candidate):
     inner: Dawa | AHP
     least_share: Fraction
     label: str
-    bold: ClassVar[bool] = True
+    boldness: float
 
     def loss(self, epsilon: Fraction, outline: Outline) -> Loss:
         return _halves(epsilon, outline)
@@ -77,7 +78,7 @@ class InPieces(Candidate):
     """
 
     label: str = "wary pieces of the probe"
-    bold: ClassVar[bool] = True
+    boldness: float = VERY_BOLD
 
     def loss(self, epsilon: Fraction, outline: Outline) -> Loss:
         return _halves(epsilon, outline)
@@ -109,7 +110,7 @@ class Split(Candidate):
     """
 
     label: str = "wary dawa on sensitive units"
-    bold: ClassVar[bool] = True
+    boldness: float = BOLD
 
     def loss(self, epsilon: Fraction, outline: Outline) -> Loss:
         return left_of(Fraction(1, 2), epsilon, outline)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
 
 import numpy as np
 
@@ -18,6 +17,11 @@ from onesided.mechanisms.one_sided import subtract_noise
 from onesided.mechanisms.probe import probe_loss
 from onesided.mechanisms.residual import SensitiveTotal
 from onesided.randomness import Randomness
+
+BOLD, VERY_BOLD = 1.25, 2.0
+"""By which factor the error of a candidate counts more that gives any bin the mass of others: what
+a picture overlooks can cost it far more than the rest. Most of all one that takes bins for equal
+that are equal in pictures."""
 
 
 @dataclass(frozen=True)
@@ -33,10 +37,10 @@ class Before:
 
 
 class Candidate(ABC):
-    """A way to spend what the probe has left; `bold` if it gives any bin the mass of others."""
+    """A way to spend what the probe has left; `boldness` is 1, `BOLD` or `VERY_BOLD`."""
 
     label: str
-    bold: ClassVar[bool] = False
+    boldness: float = 1.0
 
     @abstractmethod
     def loss(self, epsilon: Fraction, outline: Outline) -> Loss:

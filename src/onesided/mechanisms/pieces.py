@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onesided.data.histogram import Counts
+from onesided.mechanisms.cutting import dyadic_pieces, pieces_anywhere
 from onesided.mechanisms.deviation import bucket_deviations
 from onesided.mechanisms.noise import geometric_mean, unbiased
 
@@ -136,19 +137,19 @@ class Roughness:
 
 
 def pieces(probe: Counts, noise_rate: float) -> Pieces:
-    """Cuts the line into dyadic pieces inside which the `probe` differs by no more than noise.
+    """Cuts the line into pieces inside which the `probe` differs by no more than noise.
 
-    Least squares in units of the noise's variance with a price for each piece; the best dyadic
-    partition is found from single bins up in O(d). One-sided noise has outliers far below: a first
-    cut at a price beyond their reach finds levels, outliers are raised to near their level, and a
-    second cut at the price 1 + ln d sees the rest. Bins that stand out upwards by themselves, as
-    noise cannot make them, are pieces of their own, and lowered for the cut.
+    Least squares in units of the noise's variance with a price for each piece (cutting.py).
+    One-sided noise has outliers far below: a first cut at a price beyond their reach finds levels,
+    outliers are raised to near their level, and a second cut at the price 1 + ln d sees the rest.
+    Bins that stand out upwards by themselves, as noise cannot make them, are pieces of their own,
+    and lowered for the cut.
     """
     mean_noise = geometric_mean(noise_rate)
     # Integers cannot be told apart more finely than by one, whatever the noise.
     deviation = max(sqrt(mean_noise * (1 + mean_noise)), 0.5)
     values = estimates = unbiased(probe, noise_rate)
-    coarse = _dyadic_pieces(values / deviation, (2 + log(probe.size)) ** 2 / 2)
+    coarse = dyadic_pieces(values / deviation, (2 + log(probe.size)) ** 2 / 2)
     levels = (np.bincount(coarse, weights=values) / np.bincount(coarse))[coarse]
     alone = _standing_out(values, levels, mean_noise)
     if alone.any():
@@ -156,7 +157,7 @@ def pieces(probe: Counts, noise_rate: float) -> Pieces:
         levels = (np.bincount(coarse, weights=values * ~alone) / others)[coarse]
         values = np.where(alone, levels, values)
     raised = np.maximum(values, levels - OUTLIER * mean_noise)
-    piece = _dyadic_pieces(raised / deviation, 1 + log(probe.size))
+    piece = pieces_anywhere(raised / deviation, 1 + log(probe.size))
     means = np.bincount(piece, weights=values) / np.bincount(piece)
     means = _without_remnants(means, np.bincount(piece), raised, deviation)
     means = _clumped(means, np.bincount(piece), deviation)
@@ -184,7 +185,7 @@ def group_deviation(counts: Counts, groups: Counts) -> int:
 def _without_remnants(means: Floats, sizes: Counts, values: Floats, deviation: float) -> Floats:
     """Means of pieces, with those that do not differ from their surroundings set to these.
 
-    A dyadic partition that singles out one bin leaves small pieces beside it, whose means are
+    A partition that singles out one bin may leave small pieces beside it, whose means are
     mostly noise. The surroundings are a block of `BLOCK` bins without what stands out of it.
     """
     padded = np.pad(values, (0, -values.size % BLOCK), mode="edge").reshape(-1, BLOCK)
@@ -214,29 +215,3 @@ def _clumped(means: Floats, sizes: Counts, deviation: float) -> Floats:
         clumped[clump] = np.average(means[clump], weights=sizes[clump])
         left &= ~clump
     return clumped
-
-
-def _dyadic_pieces(values: Floats, price: float) -> Counts:
-    """For each bin the number of its piece in the dyadic partition of least Σ squares/2 + price."""
-    padded = 1 << max(values.size - 1, 0).bit_length()
-    sums, squares, sizes = (np.zeros(padded) for _ in range(3))
-    sums[: values.size], squares[: values.size], sizes[: values.size] = values, values**2, 1
-    best = np.where(sizes > 0, price, 0.0)
-    whole = []
-    while best.size > 1:
-        sums, squares, sizes, apart = (
-            each[0::2] + each[1::2] for each in (sums, squares, sizes, best)
-        )
-        spread = squares - sums**2 / np.maximum(sizes, 1)
-        together = np.where(sizes > 0, spread / 2 + price, 0.0)
-        whole.append(together <= apart)
-        best = np.minimum(together, apart)
-    label = np.zeros(1, dtype=np.int64)
-    settled = np.zeros(1, dtype=np.bool_)
-    for each in reversed(whole):
-        settled |= each
-        # A settled piece hands its label on; an open one gives its halves labels of their own.
-        label, settled = np.repeat(2 * label, 2), np.repeat(settled, 2)
-        label[1::2] += ~settled[1::2]
-    changed = np.diff(label[: values.size], prepend=label[0]) != 0
-    return np.cumsum(changed)

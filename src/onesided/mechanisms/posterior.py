@@ -75,7 +75,7 @@ class Noise:
         """About what N − G exceeds as often as not, to a small part of its scale."""
         places = np.arange(-MEDIAN_REACH, MEDIAN_REACH, FINE) * self.scale
         heaped = np.cumsum(self.likelihood(places))
-        return round(places[np.searchsorted(heaped, heaped[-1] / 2)])
+        return round(float(places[np.searchsorted(heaped, heaped[-1] / 2)]))
 
 
 def likely_counts(noisy: Counts, noise: Noise) -> Counts:
