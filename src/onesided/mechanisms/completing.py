@@ -48,7 +48,8 @@ class Completed(Candidate):
     """y is topped up, and the sensitive units of every bin are measured: (a, ε − a), a/ε = `share`.
 
     The sum of the two is x_ns − G + x_s + N, the count of all units with noise whose distribution
-    is known; what is likely given all of these sums is released (posterior.py).
+    is known; what is likely given all of these sums is released (posterior.py). Where nothing was
+    seen, x_ns − G says nothing of x_ns, so that x_s + N is better alone.
     """
 
     share: Fraction
