@@ -105,7 +105,7 @@ def test_the_number_of_sensitive_units_is_asked_where_the_probe_would_not_tell_i
 def test_even_bins_that_noise_drowns_are_not_given_up(share: float) -> None:
     """Whether they are sensitive is as unknown as anything; that they are alike can be learnt."""
     data = drawn(np.full(2048, 15.0), share, 2)
-    assert error(Auto(), data, "1/100", runs=12) < 2 * error(Dawa(), data, "1/100", runs=12)
+    assert error(Auto(), data, "1/100", runs=64) < 2 * error(Dawa(), data, "1/100", runs=64)
 
 
 def test_the_probe_bounds_what_comes_after_it() -> None:

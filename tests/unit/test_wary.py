@@ -140,3 +140,10 @@ def test_all_that_wary_buckets_release_costs_what_they_state(form: str, too_litt
     assert report.verified is not too_little
     # With a third question what is likely leaves too little of the budget to show a certain excess.
     assert report.rejected is (too_little and form == "dawa")
+
+
+def test_bins_get_whole_units_or_nothing() -> None:
+    counts = seeded(4).generator().poisson(np.repeat([1.2, 30.0], 512))
+    given = Wary(inner=Dawa()).run(counts, 1, Fraction(1), seeded(5)).value
+    assert given.any()
+    assert not np.any((given > 0) & (given < 1))

@@ -99,9 +99,11 @@ class Wary(BucketAlgorithm):
                 notes.append(f"two-sided of rate {rate} on what bins lack of half their share")
                 empty = too_many_empty(pooled, shortfalls, 1 / float(rate), believed[several])
                 believed[several] *= ~empty[pool]
+        value = result.value * believed[result.buckets]
         return replace(
             result,
-            value=result.value * believed[result.buckets],
+            # Units are whole: the value of least relative error below 1 is 0.
+            value=np.where(value < 1, 0.0, value),
             noise="; ".join(notes),
             parts={**result.parts, "pool_deviations": noisy, "pool_shortfalls": shortfalls},
         )
