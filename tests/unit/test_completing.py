@@ -6,12 +6,19 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from onesided.data import Histogram
 from onesided.experiments.metrics import mre
 from onesided.mechanisms.base import Outline
 from onesided.mechanisms.candidate import Before
-from onesided.mechanisms.completing import Completed
+from onesided.mechanisms.completing import (
+    LEAST_NEIGHBOURHOODS,
+    NEIGHBOURS,
+    Completed,
+    neighbourhoods,
+)
 from onesided.mechanisms.noise import two_sided_mean_size
 from onesided.mechanisms.one_sided import subtract_noise
 from onesided.mechanisms.probe import probe_rate
@@ -43,3 +50,24 @@ def test_what_the_probe_saw_is_never_taken_back() -> None:
     value, _ = completed(Histogram(everyone, everyone), 3)
     assert mre(everyone[:100], value[:100]) == 0
     assert mre(everyone[200:], value[200:]) < 0.01
+
+
+def test_unseen_bins_among_seen_ones_stay_empty() -> None:
+    """Every other bin is full and seen: those between are empty, whatever their neighbours are."""
+    everyone = np.where(np.arange(1024) % 2, 50 * LEVEL, 0)
+    value, _ = completed(Histogram(everyone, everyone // 2), 4)
+    assert mre(everyone, value) < 0.02
+
+
+@given(st.lists(st.integers(1, 40), min_size=1, max_size=3))
+def test_neighbourhoods_are_a_few_bins_each_and_hold_all(shape: list[int]) -> None:
+    found = neighbourhoods(tuple(shape))
+    sizes = np.bincount(found.reshape(-1))
+    assert found.shape == tuple(shape)
+    assert sizes.min() > 0
+    assert sizes.max() <= max(min(NEIGHBOURS, found.size // LEAST_NEIGHBOURHOODS), 1)
+
+
+def test_neighbours_in_a_plane_are_near_in_both_directions() -> None:
+    rows, columns = np.nonzero(neighbourhoods((64, 64)) == 5)
+    assert np.ptp(rows) == np.ptp(columns) == 7

@@ -211,6 +211,23 @@ def test_sensitive_units_lie_where_they_were_counted_beyond_doubt() -> None:
     assert vague == pytest.approx(np.full(1024, 5000 / 1024))
 
 
+def test_sensitive_units_that_do_not_lie_like_the_others_are_spread_evenly() -> None:
+    """As many in each locality, wherever the others are; and in proportion where that is so."""
+    dice = seeded(3).generator()
+    others = dice.gamma(0.3, 1000, 1024)
+    found = Pieces.of(np.arange(1024), others, np.rint(others).astype(int), RATE)
+    place = localities(1024)
+    even = Located(np.full(16, 64 * 700.0) + dice.laplace(0, 100, 16), 100.0)
+    assert sensitive_means(found, 1024 * 700.0, even) == pytest.approx(np.full(1024, 700), rel=0.2)
+    alike = Located(3 * np.bincount(place, weights=others) + dice.laplace(0, 100, 16), 100.0)
+    assert sensitive_means(found, 3 * others.sum(), alike) == pytest.approx(
+        3 * others, rel=0.1, abs=10
+    )
+    vague = Located(np.full(16, 64 * 700.0), 1e6)
+    expected = 1024 * 700.0 * others / others.sum()
+    assert sensitive_means(found, 1024 * 700.0, vague) == pytest.approx(expected, rel=0.2)
+
+
 def test_noise_on_the_numbers_of_localities_does_not_move_sensitive_units() -> None:
     """Nearly everywhere, that is: the largest of many noises can look like a crowd."""
     found = Pieces.of(np.zeros(1024, int), np.array([1.0]), np.zeros(1024, int), RATE)

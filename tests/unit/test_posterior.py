@@ -99,3 +99,45 @@ def test_counts_far_above_the_noise_are_not_released_too_low() -> None:
     counts = np.full(4096, 5000)
     found = likely_counts(with_noise(counts, both, down, 6), Noise(float(both), float(down)))
     assert np.median(found) == pytest.approx(5000, abs=3)
+
+
+def test_small_counts_are_not_given_up_for_a_bin_that_might_be_empty() -> None:
+    """Few bins, none of them empty, some of four to five scales of the noise."""
+    counts = np.where(np.arange(64) % 8 == 0, 900, 6000)
+    drawn = [counts + seeded(seed).two_sided_geometric(Fraction(1, 200), 64) for seed in range(40)]
+    likely = np.mean([mre(counts, likely_counts(noisy, Noise(1 / 200))) for noisy in drawn])
+    assert likely < 1.3 * np.mean([mre(counts, noisy) for noisy in drawn])
+
+
+def test_no_count_is_below_what_is_known() -> None:
+    noise = Noise(1 / 100, 1 / 100)
+    noisy = np.concatenate([seeded(8).two_sided_geometric(Fraction(1, 100), 512), [30, 30]])
+    least = np.zeros_like(noisy)
+    least[-1] = 150
+    found = likely_counts(noisy, noise, least=least)
+    assert found[-2] == 0
+    assert 150 <= found[-1] < 500
+
+
+BLOCK = np.arange(BINS) // 64
+RATE = Fraction(1, 2)
+
+
+def measured(counts: np.ndarray, seed: int, block: np.ndarray | None) -> np.ndarray:
+    noisy = counts + seeded(seed).two_sided_geometric(RATE, counts.size)
+    return likely_counts(noisy, Noise(float(RATE)), block=block)
+
+
+def test_neighbours_tell_whether_a_bin_is_empty() -> None:
+    """All full bins are in one block: there they are found, and elsewhere noise is not."""
+    counts = np.where(BLOCK == 3, 12, 0)
+    told = np.mean([mre(counts, measured(counts, seed, BLOCK)) for seed in range(20)])
+    alone = np.mean([mre(counts, measured(counts, seed, None)) for seed in range(20)])
+    assert told < 0.4 * alone
+
+
+def test_neighbours_tell_nothing_where_full_bins_are_anywhere() -> None:
+    counts = np.where(seeded(9).generator().random(BINS) < 0.1, 12, 0)
+    told = np.mean([mre(counts, measured(counts, seed, BLOCK)) for seed in range(20)])
+    alone = np.mean([mre(counts, measured(counts, seed, None)) for seed in range(20)])
+    assert told < 1.1 * alone

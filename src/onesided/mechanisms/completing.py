@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import prod
 
 import numpy as np
 
 from onesided.data import Histogram, Measurement
+from onesided.data.histogram import Counts
 from onesided.loss import Loss
 from onesided.mechanisms.base import Outline, PublicFacts
 from onesided.mechanisms.candidate import Before, Candidate, left_of, outline_of, topped_up
+from onesided.mechanisms.halving import halving_tree
 from onesided.mechanisms.noise import (
     CONFIDENCE,
     geometric_mean,
@@ -21,6 +24,12 @@ from onesided.mechanisms.posterior import Noise, likely_counts
 from onesided.mechanisms.probe import probe_rate
 from onesided.mechanisms.residual import Residual, Seen, intervals
 from onesided.randomness import Randomness
+
+NEIGHBOURS = 64
+"""The most bins that are taken to be about as likely to be empty."""
+
+LEAST_NEIGHBOURHOODS = 4
+"""Fewer bins are taken together where bins are few."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +58,8 @@ class Completed(Candidate):
 
     The sum of the two is x_ns − G + x_s + N, the count of all units with noise whose distribution
     is known; what is likely given all of these sums is released (posterior.py). Where nothing was
-    seen, x_ns − G says nothing of x_ns, so that x_s + N is better alone.
+    seen, x_ns − G says nothing of x_ns, so that x_s + N is better alone; neighbours tell whether
+    such a bin is empty.
     """
 
     share: Fraction
@@ -66,10 +76,11 @@ class Completed(Candidate):
         both = left.sensitive / data.k
         noise = rng.two_sided_geometric(both, data.bins).reshape(data.shape)
         measured = data.sensitive + noise
-        likely = likely_counts(seen + measured, Noise(float(both), float(down)))
+        likely = likely_counts(seen + measured, Noise(float(both), float(down)), least=seen)
         unseen = seen <= 0
         if unseen.any():
-            likely[unseen] = likely_counts(measured[unseen], Noise(float(both)))
+            block = neighbourhoods(data.shape)[unseen]
+            likely[unseen] = likely_counts(measured[unseen], Noise(float(both)), block=block)
         floor = np.maximum(seen, 0)
         tail = (1 - CONFIDENCE) / 2
         beyond = np.maximum(measured + geometric_quantile(both, tail), 0)
@@ -94,3 +105,14 @@ class Completed(Candidate):
         down = probe_rate(epsilon, outline) + left.nonsensitive / facts.k
         wrong = two_sided_mean_size(left.sensitive / facts.k) + geometric_mean(down)
         return min(wrong, facts.density)
+
+
+def neighbourhoods(shape: tuple[int, ...]) -> Counts:
+    """The number of the neighbourhood of each bin: at most `NEIGHBOURS` bins of a box."""
+    bins = prod(shape)
+    # Along a line neighbours follow each other; elsewhere a tree of boxes puts them in order.
+    places = np.arange(bins)
+    numbers = np.empty_like(places)
+    order = places if len(shape) == 1 else halving_tree(shape).order
+    numbers[order] = places // min(NEIGHBOURS, max(bins // LEAST_NEIGHBOURHOODS, 1))
+    return numbers.reshape(shape)

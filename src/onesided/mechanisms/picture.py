@@ -54,6 +54,9 @@ MOST_HOLES = 0.95
 SLACK = 1.0
 """How many standard errors of the number of seen bins the pictures lie from it."""
 
+BEYOND_DOUBT = 2.0
+"""By how many standard errors a number must exceed 0 to be taken for one."""
+
 WIDE = 1.5
 """How many scales of their noise the pictures lie from the answers."""
 
@@ -307,6 +310,8 @@ class Located:
 def sensitive_means(found: Pieces, sensitive: float, local: Located | None) -> Floats:
     """What bins expect of `sensitive` units in all, which lie like the others in each locality.
 
+    Unless the localities tell that they do not: then so many lie evenly (`_beside_others`).
+
     Each of the `local` numbers t, with noise of scale s, is drawn towards e, what the share of
     sensitive units in all lets expect: e + (t − e)·v/(v + 2s²) with v = e²·(Σ(t − e)² − 2s²)₊/Σe²,
     the variance of all that is no noise, less the standard deviation √(20·l)·s² that this sum has
@@ -314,9 +319,10 @@ def sensitive_means(found: Pieces, sensitive: float, local: Located | None) -> F
     """
     place = localities(found.means.size)
     sizes = np.bincount(place)
-    others = np.bincount(place, weights=found.means)
+    others = np.bincount(place, weights=found.means).astype(np.float64)
     total = others.sum()
     expected = sensitive * (others / total if total else sizes / sizes.sum())
+    beside = 0.0
     if local is not None:
         noise = 2 * local.scale**2
         apart = (local.numbers - expected) ** 2 - noise
@@ -328,10 +334,31 @@ def sensitive_means(found: Pieces, sensitive: float, local: Located | None) -> F
         trust = variance / (variance + noise)
         expected = np.maximum(expected + (local.numbers - expected) * trust, 0)
         expected *= sensitive / max(expected.sum(), 1.0)
+        beside = _beside_others(local, others, sizes)
     even = expected / sizes
     alike = expected / np.where(others > 0, others, 1)
-    means: Floats = np.where(others[place] > 0, found.means * alike[place], even[place])
-    return means
+    evenly = np.clip(beside / np.maximum(even, NEARLY_NOTHING), 0, 1)[place]
+    like_others = np.where(others[place] > 0, found.means * alike[place], even[place])
+    return np.asarray((1 - evenly) * like_others + evenly * even[place], dtype=np.float64)
+
+
+def _beside_others(local: Located, others: Floats, sizes: Counts) -> float:
+    """How many sensitive units bins have that do not lie like the others, beyond doubt.
+
+    The numbers of sensitive units are fitted by α·`others` + β·`sizes`, α ≥ 0, with least squares;
+    it is β less `BEYOND_DOUBT` of its standard errors.
+    """
+    explained = np.column_stack([others, sizes]).astype(np.float64)
+    # Where one has the other's shape they cannot be told apart.
+    if others.size <= 2 or np.linalg.matrix_rank(explained) < 2:
+        return 0.0
+    inverse = np.linalg.inv(explained.T @ explained)
+    alpha, beta = inverse @ explained.T @ local.numbers
+    if alpha < 0:
+        alpha, beta = 0.0, np.sum(local.numbers * sizes) / np.sum(sizes**2)
+    left = local.numbers - explained @ (alpha, beta)
+    variance = max(left @ left / (others.size - 2), 2 * local.scale**2)
+    return max(float(beta - BEYOND_DOUBT * sqrt(variance * inverse[1, 1])), 0.0)
 
 
 def levelled_to(

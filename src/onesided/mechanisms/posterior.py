@@ -31,6 +31,18 @@ FIRST_EMPTY = 0.5
 """The share of empty bins that is supposed at first. Counts far below the noise are not told from 0
 by anything, and 0 is never wrong by more than the count itself."""
 
+MORE_EMPTY = 1 / 32
+"""How many more empty bins are supposed than there seem to be, so that 0 is never ruled out."""
+
+BLOCK_ROUNDS = 20
+"""Rounds of expectation maximisation for the shares of empty bins by block."""
+
+CERTAIN = 1 - 1e-9
+"""The largest share of empty bins."""
+
+LEAST_CORRELATION, MOST_CORRELATION = 1e-6, 0.999
+"""Between blocks that are all alike, and blocks of nothing but full or empty bins."""
+
 APART = 1e-6
 """Rates that differ by less are taken to differ by so much."""
 
@@ -78,20 +90,41 @@ class Noise:
         return round(float(places[np.searchsorted(heaped, heaped[-1] / 2)]))
 
 
-def likely_counts(noisy: Counts, noise: Noise) -> Counts:
+def likely_counts(
+    noisy: Counts, noise: Noise, *, least: Counts | None = None, block: Counts | None = None
+) -> Counts:
     """Given `noisy` = x + `noise` for counts x ≥ 0, the x̂ of least expected Σ|x̂ − x|/max(x, 1).
 
     That is the median of what x may be, each value v weighted with its probability over max(v, 1).
+    No x is below `least`, where that is known. Bins of one `block` are about as likely to be empty;
+    otherwise all are.
     """
     values = noisy.reshape(-1)
+    bounds = np.zeros_like(values) if least is None else least.reshape(-1)
+    blocks = np.zeros_like(values) if block is None else block.reshape(-1)
     estimate = np.maximum(values - noise.median, 0)
     drowned = np.flatnonzero(values <= FAR * noise.scale)
     if drowned.size:
-        estimate[drowned] = _medians(values[drowned], noise)
+        here = _Block(blocks[drowned], np.bincount(blocks))
+        estimate[drowned] = _medians(values[drowned], noise, bounds[drowned], here)
     return estimate.reshape(noisy.shape)
 
 
-def _medians(noisy: Counts, noise: Noise) -> Counts:
+@dataclass(frozen=True)
+class _Block:
+    """The block `of` each bin that is looked at, and the sizes of all blocks, far counts included.
+
+    Far counts are those of bins that are not empty beyond doubt.
+    """
+
+    of: Counts
+    sizes: Counts
+
+    def sums(self, values: Floats) -> Floats:
+        return np.bincount(self.of, values, self.sizes.size).astype(np.float64)
+
+
+def _medians(noisy: Counts, noise: Noise, least: Counts, block: _Block) -> Counts:
     scale = noise.scale
     # Noisy counts that noise cannot tell apart are treated as one.
     width = max(1, round(scale * FINE))
@@ -99,13 +132,68 @@ def _medians(noisy: Counts, noise: Noise) -> Counts:
         np.floor_divide(noisy, width), return_inverse=True, return_counts=True
     )
     supposed = _supposed(float(noisy.max()), scale)
+    if supposed.size == 1:
+        return np.zeros_like(noisy)
     middles = places * width + (width - 1) / 2
     likelihood = noise.likelihood(middles[:, None] - supposed[None, :])
     prior = _most_likely(likelihood, times)
-    weights = np.cumsum(likelihood * (prior / np.maximum(supposed, 1)), axis=1)
-    chosen = np.argmax(weights >= weights[:, -1:] / 2, axis=1)
-    counts: Counts = supposed[chosen].astype(np.int64)[where]
-    return counts
+    empty, full = likelihood[:, 0], likelihood[:, 1:] * (prior[1:] / prior[1:].sum())
+    share = _empty_shares(float(prior[0]), empty[where], full.sum(axis=1)[where], block)
+    # The weights of counts above 0, heaped up, and of 0 in the same units.
+    heaped = np.cumsum(full / supposed[1:], axis=1)
+    zero = empty[where] * share / (1 - share)
+    first = np.searchsorted(supposed[1:], least)
+    excluded = np.where(first > 0, heaped[where, np.maximum(first, 1) - 1], 0.0)
+    half = (heaped[where, -1] + np.where(least > 0, excluded, -zero)) / 2
+    chosen = supposed[1:][_first_reaching(heaped, where, half)]
+    return np.where(half > 0, chosen, 0).astype(np.int64)
+
+
+def _first_reaching(heaped: Floats, row: Counts, wanted: Floats) -> Counts:
+    """The first column of each bin's `row` of `heaped`, which grows, that is what is `wanted`."""
+    low, high = np.zeros_like(row), np.full_like(row, heaped.shape[1] - 1)
+    while np.any(low < high):
+        middle = (low + high) // 2
+        enough = heaped[row, middle] >= wanted
+        high = np.where(enough, middle, high)
+        low = np.where(enough, low, np.minimum(middle + 1, high))
+    return low
+
+
+def _empty_shares(everywhere: float, empty: Floats, full: Floats, block: _Block) -> Floats:
+    """How likely bins are to be empty, as the others of their blocks tell.
+
+    `empty` and `full` are the likelihoods of what was measured if a bin is so; `everywhere` is the
+    share of empty bins to begin with. By expectation maximisation: a bin's own likelihood does not
+    enter its share, and the share of all bins counts as much as blocks are alike.
+    """
+    share = np.full(empty.size, min(everywhere, CERTAIN))
+    if block.sizes.size == 1:
+        return share
+    for _ in range(BLOCK_ROUNDS):
+        weight = share * empty
+        likely = weight / (weight + (1 - share) * full)
+        empties = block.sums(likely)
+        more = _bins_in_common(empties, block.sizes)
+        common = more * empties.sum() / block.sizes.sum()
+        others, left = block.sizes[block.of] - 1, empties[block.of] - likely
+        share = np.clip((left + common) / (others + more), 1 - CERTAIN, CERTAIN)
+    return share
+
+
+def _bins_in_common(empties: Floats, sizes: Counts) -> float:
+    """How many bins the share of all bins should count for in a block: κ = 1/ρ − 1.
+
+    ρ is the correlation of being empty within blocks: how much the shares of blocks vary beyond
+    what they would by chance, p·(1 − p)/size, as a part of the most they can, p·(1 − p).
+    """
+    empties, sizes = empties[sizes > 0], sizes[sizes > 0]
+    p = empties.sum() / sizes.sum()
+    most = p * (1 - p)
+    chance = most * sizes.size / sizes.sum()
+    between = np.sum(sizes * (empties / sizes - p) ** 2) / sizes.sum()
+    correlation = (between - chance) / max(most - chance, LEAST_CORRELATION**2)
+    return float(1 / np.clip(correlation, LEAST_CORRELATION, MOST_CORRELATION) - 1)
 
 
 def _supposed(largest: float, scale: float) -> Floats:
@@ -121,10 +209,10 @@ def _most_likely(likelihood: Floats, times: Counts) -> Floats:
     size = likelihood.shape[1]
     prior = np.full(size, (1 - FIRST_EMPTY) / size)
     prior[0] += FIRST_EMPTY
-    total = times.sum() + 1
+    total = times.sum() + MORE_EMPTY
     for _ in range(ROUNDS):
         shares = times / (likelihood @ prior)
         prior = prior * (shares @ likelihood)
-        prior[0] += 1  # one more empty bin, so that 0 is never ruled out
+        prior[0] += MORE_EMPTY
         prior /= total
     return prior
