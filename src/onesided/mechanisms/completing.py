@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import prod
 
 import numpy as np
 
@@ -21,7 +20,7 @@ from onesided.mechanisms.noise import (
     two_sided_mean_size,
 )
 from onesided.mechanisms.posterior import Noise, likely_counts
-from onesided.mechanisms.probe import probe_rate
+from onesided.mechanisms.probe import MOST_BINS_FOR_BUCKETS, probe_rate
 from onesided.mechanisms.residual import Residual, Seen, intervals
 from onesided.randomness import Randomness
 
@@ -79,7 +78,8 @@ class Completed(Candidate):
         likely = likely_counts(seen + measured, Noise(float(both), float(down)), least=seen)
         unseen = seen <= 0
         if unseen.any():
-            block = neighbourhoods(data.shape)[unseen]
+            few = data.bins <= MOST_BINS_FOR_BUCKETS
+            block = neighbourhoods(data.shape)[unseen] if few else None
             likely[unseen] = likely_counts(measured[unseen], Noise(float(both)), block=block)
         floor = np.maximum(seen, 0)
         tail = (1 - CONFIDENCE) / 2
@@ -109,10 +109,8 @@ class Completed(Candidate):
 
 def neighbourhoods(shape: tuple[int, ...]) -> Counts:
     """The number of the neighbourhood of each bin: at most `NEIGHBOURS` bins of a box."""
-    bins = prod(shape)
-    # Along a line neighbours follow each other; elsewhere a tree of boxes puts them in order.
-    places = np.arange(bins)
-    numbers = np.empty_like(places)
-    order = places if len(shape) == 1 else halving_tree(shape).order
-    numbers[order] = places // min(NEIGHBOURS, max(bins // LEAST_NEIGHBOURHOODS, 1))
+    order = halving_tree(shape).order
+    size = min(NEIGHBOURS, max(order.size // LEAST_NEIGHBOURHOODS, 1))
+    numbers = np.empty_like(order)
+    numbers[order] = np.arange(order.size) // size
     return numbers.reshape(shape)
