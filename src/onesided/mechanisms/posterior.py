@@ -34,8 +34,9 @@ by anything, and 0 is never wrong by more than the count itself."""
 MORE_EMPTY = 1 / 32
 """How many more empty bins are supposed than there seem to be, so that 0 is never ruled out."""
 
-BLOCK_ROUNDS = 20
-"""Rounds of expectation maximisation for the shares of empty bins by block."""
+BLOCK_ROUNDS, SETTLED = 20, 1e-3
+"""Rounds of expectation maximisation for the shares of empty bins by block, at most, until none of
+them moves by more than that."""
 
 CERTAIN = 1 - 1e-9
 """The largest share of empty bins."""
@@ -177,7 +178,9 @@ def _empty_shares(everywhere: float, empty: Floats, full: Floats, block: _Block)
         more = _bins_in_common(empties, block.sizes)
         common = more * empties.sum() / block.sizes.sum()
         others, left = block.sizes[block.of] - 1, empties[block.of] - likely
-        share = np.clip((left + common) / (others + more), 1 - CERTAIN, CERTAIN)
+        former, share = share, np.clip((left + common) / (others + more), 1 - CERTAIN, CERTAIN)
+        if np.abs(share - former).max() < SETTLED:
+            break
     return share
 
 
