@@ -15,12 +15,12 @@ from onesided.mechanisms.base import Outline
 from onesided.mechanisms.candidate import Before
 from onesided.mechanisms.completing import (
     LEAST_NEIGHBOURHOODS,
-    NEIGHBOURS,
     Completed,
     neighbourhoods,
 )
 from onesided.mechanisms.noise import two_sided_mean_size
 from onesided.mechanisms.one_sided import subtract_noise
+from onesided.mechanisms.picture import LOCALITY
 from onesided.mechanisms.probe import probe_rate
 from onesided.randomness import seeded
 
@@ -65,7 +65,7 @@ def test_neighbourhoods_are_a_few_bins_each_and_hold_all(shape: list[int]) -> No
     sizes = np.bincount(found.reshape(-1))
     assert found.shape == tuple(shape)
     assert sizes.min() > 0
-    assert sizes.max() <= max(min(NEIGHBOURS, found.size // LEAST_NEIGHBOURHOODS), 1)
+    assert sizes.max() <= max(min(LOCALITY, found.size // LEAST_NEIGHBOURHOODS), 1)
 
 
 def test_neighbours_in_a_plane_are_near_in_both_directions() -> None:

@@ -228,6 +228,18 @@ def test_sensitive_units_that_do_not_lie_like_the_others_are_spread_evenly() -> 
     assert sensitive_means(found, 1024 * 700.0, vague) == pytest.approx(expected, rel=0.2)
 
 
+@pytest.mark.parametrize("apart", [0.0, *(10.0**-e for e in range(5, 17))])
+@pytest.mark.parametrize("mean", [1e-6, 1.0, 1e7])
+def test_others_that_lie_evenly_but_for_rounding_tell_nothing(apart: float, mean: float) -> None:
+    dice = seeded(9).generator()
+    others = mean * (1 + apart * dice.normal(size=1024))
+    found = Pieces.of(np.arange(1024), others, np.rint(others).astype(int), RATE)
+    for _ in range(20):
+        local = Located(64 * 700.0 + dice.laplace(0, 100, 16), 100.0)
+        hidden = sensitive_means(found, 1024 * 700.0, local)
+        assert hidden == pytest.approx(np.full(1024, 700), rel=0.05)
+
+
 def test_noise_on_the_numbers_of_localities_does_not_move_sensitive_units() -> None:
     """Nearly everywhere, that is: the largest of many noises can look like a crowd."""
     found = Pieces.of(np.zeros(1024, int), np.array([1.0]), np.zeros(1024, int), RATE)

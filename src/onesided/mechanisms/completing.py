@@ -19,13 +19,11 @@ from onesided.mechanisms.noise import (
     geometric_quantile,
     two_sided_mean_size,
 )
+from onesided.mechanisms.picture import localities
 from onesided.mechanisms.posterior import Noise, likely_counts
 from onesided.mechanisms.probe import MOST_BINS_FOR_BUCKETS, probe_rate
 from onesided.mechanisms.residual import Residual, Seen, intervals
 from onesided.randomness import Randomness
-
-NEIGHBOURS = 64
-"""The most bins that are taken to be about as likely to be empty."""
 
 LEAST_NEIGHBOURHOODS = 4
 """Fewer bins are taken together where bins are few."""
@@ -108,9 +106,8 @@ class Completed(Candidate):
 
 
 def neighbourhoods(shape: tuple[int, ...]) -> Counts:
-    """The number of the neighbourhood of each bin: at most `NEIGHBOURS` bins of a box."""
+    """The number of the neighbourhood of each bin: a box of bins as likely to be empty."""
     order = halving_tree(shape).order
-    size = min(NEIGHBOURS, max(order.size // LEAST_NEIGHBOURHOODS, 1))
     numbers = np.empty_like(order)
-    numbers[order] = np.arange(order.size) // size
+    numbers[order] = localities(order.size, LEAST_NEIGHBOURHOODS)
     return numbers.reshape(shape)

@@ -57,6 +57,9 @@ SLACK = 1.0
 BEYOND_DOUBT = 2.0
 """By how many standard errors a number must exceed 0 to be taken for one."""
 
+TOLD_APART = 1e-9
+"""How much of a shape, squared, another must leave for numbers to be explained by both."""
+
 WIDE = 1.5
 """How many scales of their noise the pictures lie from the answers."""
 
@@ -294,9 +297,12 @@ def made_up_levels(found: Pieces, grain: Grain, generator: Generator) -> Floats:
     return np.where(found.several, levels, alone / np.maximum(found.means, 1 / found.noise_rate))
 
 
-def localities(bins: int) -> Counts:
-    """For each bin the number of its locality: `LOCALITY` neighbours, or fewer where bins are."""
-    return np.arange(bins) // max(1, min(LOCALITY, bins // 16))
+def localities(bins: int, at_least: int = 16) -> Counts:
+    """For each bin the number of its locality: `LOCALITY` neighbours, or fewer where bins are.
+
+    There are `at_least` so many localities, or as many as bins.
+    """
+    return np.arange(bins) // max(1, min(LOCALITY, bins // at_least))
 
 
 @dataclass(frozen=True)
@@ -348,17 +354,19 @@ def _beside_others(local: Located, others: Floats, sizes: Counts) -> float:
     The numbers of sensitive units are fitted by α·`others` + β·`sizes`, α ≥ 0, with least squares;
     it is β less `BEYOND_DOUBT` of its standard errors.
     """
-    explained = np.column_stack([others, sizes]).astype(np.float64)
-    # Where one has the other's shape they cannot be told apart.
-    if others.size <= 2 or np.linalg.matrix_rank(explained) < 2:
+    squares = float(others @ others)
+    alone = sizes - (others @ sizes / squares) * others if squares else np.zeros(others.size)
+    told = float(alone @ alone)
+    # Where one has the other's shape, but for rounding, they cannot be told apart.
+    if others.size <= 2 or told <= TOLD_APART * float(sizes @ sizes):
         return 0.0
-    inverse = np.linalg.inv(explained.T @ explained)
-    alpha, beta = inverse @ explained.T @ local.numbers
+    beta = float(alone @ local.numbers) / told
+    alpha = float(others @ (local.numbers - beta * sizes)) / squares
     if alpha < 0:
-        alpha, beta = 0.0, np.sum(local.numbers * sizes) / np.sum(sizes**2)
-    left = local.numbers - explained @ (alpha, beta)
-    variance = max(left @ left / (others.size - 2), 2 * local.scale**2)
-    return max(float(beta - BEYOND_DOUBT * sqrt(variance * inverse[1, 1])), 0.0)
+        alpha, beta = 0.0, float(sizes @ local.numbers) / float(sizes @ sizes)
+    left = local.numbers - alpha * others - beta * sizes
+    variance = max(float(left @ left) / (others.size - 2), 2 * local.scale**2)
+    return max(beta - BEYOND_DOUBT * sqrt(variance / told), 0.0)
 
 
 def levelled_to(

@@ -195,7 +195,7 @@ def _bins_in_common(empties: Floats, sizes: Counts) -> float:
     most = p * (1 - p)
     chance = most * sizes.size / sizes.sum()
     between = np.sum(sizes * (empties / sizes - p) ** 2) / sizes.sum()
-    correlation = (between - chance) / max(most - chance, LEAST_CORRELATION**2)
+    correlation = (between - chance) / (most - chance) if most > chance else 0.0
     return float(1 / np.clip(correlation, LEAST_CORRELATION, MOST_CORRELATION) - 1)
 
 
