@@ -44,7 +44,7 @@ def test_every_group_is_a_full_box(shape: tuple[int, ...]) -> None:
 def test_boxes_are_halved_or_stay(shape: tuple[int, ...]) -> None:
     tree = halving_tree(shape)
     for level in range(len(tree.levels) - 1):
-        first, halved = tree.first_children(level), tree.halved(level)
+        first, halved = tree.first_parts[level], tree.halved[level]
         below = boxes(tree, level + 1)
         for number, bins in enumerate(boxes(tree, level)):
             parts = below[first[number] : first[number] + (2 if number in halved else 1)]

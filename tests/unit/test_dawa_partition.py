@@ -79,12 +79,12 @@ def all_prunings(
 ) -> dict[frozenset[frozenset[int]], Fraction]:
     """Every pruning of a box of the law's tree, as sets of bins, with its probability."""
     tree = law.tree
-    start, size = tree.levels[level][box], tree.sizes(level)[box]
+    start, size = tree.levels[level][box], tree.sizes[level][box]
     whole = frozenset([frozenset(tree.order[start : start + size].tolist())])
     if size == 1:
         return {whole: Fraction(1)}
-    first = int(tree.first_children(level)[box])
-    if box not in tree.halved(level):
+    first = int(tree.first_parts[level][box])
+    if box not in tree.halved[level]:
         return all_prunings(law, level + 1, first)
     share = Fraction(law.exact.share_staying(level, box, 150)[0], 2**150)
     halves = [all_prunings(law, level + 1, first + second) for second in (0, 1)]

@@ -147,6 +147,11 @@ def _overtakes(
 ) -> int:
     """The first position after `since` at which `cut` is no worse than `rival`; `end` if none."""
     low = max(since, cut) + 1
+    step = 1
+    # Mostly it is not far: ever longer steps, and then halves of the last one.
+    while low + step < end and cost(cut, low + step) > cost(rival, low + step):
+        low, step = low + step + 1, 2 * step
+    end = min(low + step, end)
     while low < end:
         middle = (low + end) // 2
         if cost(cut, middle) <= cost(rival, middle):

@@ -37,7 +37,7 @@ def box_deviations(counts: Counts, tree: HalvingTree) -> list[Counts]:
     ascending = counts
     deviations = []
     for level in reversed(range(len(tree.levels))):
-        starts, sizes = tree.levels[level], tree.sizes(level)
+        starts, sizes = tree.levels[level], tree.sizes[level]
         offset = np.repeat(np.arange(starts.size) * beyond, sizes)
         ascending = np.sort(ascending + offset, kind="stable") - offset
         deviations.append(_run_deviations(ascending, starts, sizes))

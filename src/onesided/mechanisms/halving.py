@@ -8,7 +8,8 @@ function of the shape alone.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from itertools import pairwise
 
 import numpy as np
 
@@ -32,18 +33,31 @@ class HalvingTree:
         """d, the number of bins."""
         return int(self.order.size)
 
-    def sizes(self, level: int) -> Counts:
-        """The number of bins of each box of a level."""
-        return np.diff(self.levels[level], append=self.bins)
+    @cached_property
+    def sizes(self) -> tuple[Counts, ...]:
+        """For each level, the number of bins of each box."""
+        return tuple(_shared(np.diff(starts, append=self.bins)) for starts in self.levels)
 
-    def first_children(self, level: int) -> Counts:
-        """For each box of a level, the number of its first part on the next level."""
-        return np.searchsorted(self.levels[level + 1], self.levels[level])
+    @cached_property
+    def first_parts(self) -> tuple[Counts, ...]:
+        """For each level but the last and each box of it, its first part on the next level."""
+        return tuple(
+            _shared(np.searchsorted(below, starts)) for starts, below in pairwise(self.levels)
+        )
 
-    def halved(self, level: int) -> Counts:
-        """The numbers of the boxes of a level that have two parts on the next level."""
-        parts = np.diff(self.first_children(level), append=self.levels[level + 1].size)
-        return np.flatnonzero(parts == 2)
+    @cached_property
+    def last_parts(self) -> tuple[Counts, ...]:
+        """The same for its last part, which is the first where the box stays as it is."""
+        return tuple(
+            _shared(np.append(first[1:], below.size) - 1)
+            for first, below in zip(self.first_parts, self.levels[1:], strict=True)
+        )
+
+    @cached_property
+    def halved(self) -> tuple[Counts, ...]:
+        """For each level but the last, the boxes that have two parts on the next level."""
+        both = zip(self.first_parts, self.last_parts, strict=True)
+        return tuple(_shared(np.flatnonzero(first < last)) for first, last in both)
 
 
 @lru_cache(maxsize=4)
@@ -56,9 +70,13 @@ def halving_tree(shape: tuple[int, ...]) -> HalvingTree:
     for level in range(bits + 1):
         box = ordered >> (bits - level)
         levels.append(np.flatnonzero(np.diff(box, prepend=-1)))
-    for array in (order, *levels):
-        array.flags.writeable = False  # shared between runs
-    return HalvingTree(order, tuple(levels))
+    return HalvingTree(_shared(order), tuple(map(_shared, levels)))
+
+
+def _shared(array: Counts) -> Counts:
+    """The array, which several runs use and none may change."""
+    array.flags.writeable = False
+    return array
 
 
 def _box_codes(shape: tuple[int, ...]) -> tuple[Counts, int]:

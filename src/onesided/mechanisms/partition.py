@@ -62,14 +62,14 @@ class PruningLaw:
         below = _Weights(np.ones(self.tree.bins), np.zeros(self.tree.bins, dtype=np.int64))
         shares = []
         for level in reversed(range(len(self.tree.levels) - 1)):
-            first, halved = self.tree.first_children(level), self.tree.halved(level)
+            first, halved = self.tree.first_parts[level], self.tree.halved[level]
             powers, exponents = table.powers(self.deviations[level][halved])
             whole = _Weights(powers * stay, exponents)
             halves = below.at(first[halved]).times(below.at(first[halved] + 1)).scaled_by(cut)
             total = whole.plus(halves)
             below = below.at(first)
             below.put(halved, total)
-            sizes = self.tree.sizes(level)[halved]
+            sizes = self.tree.sizes[level][halved]
             shares.append(Shares.of(first.size, halved, whole.over(total), table, sizes))
         return shares[::-1]
 
@@ -108,9 +108,10 @@ class PruningLaw:
 
     def _parts(self, level: int, boxes: Counts) -> Counts:
         """The parts of `boxes` on the next level: two halves, or the box itself."""
-        first = self.tree.first_children(level)
-        end = np.append(first[1:], self.tree.levels[level + 1].size)
-        return np.union1d(first[boxes], end[boxes] - 1)
+        first, last = self.tree.first_parts[level][boxes], self.tree.last_parts[level][boxes]
+        both = np.column_stack([first, last]).reshape(-1)
+        # Boxes ascend, so their parts do; a box that stays as it is was put down twice.
+        return both[np.diff(both, prepend=-1) > 0]
 
 
 @dataclass(frozen=True)

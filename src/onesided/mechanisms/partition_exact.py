@@ -53,8 +53,8 @@ class _AtPrecision:
         precision: int,
     ) -> None:
         self._last = len(tree.levels) - 1
-        self._first = [tree.first_children(level).tolist() for level in range(self._last)]
-        self._halved = [set(tree.halved(level).tolist()) for level in range(self._last)]
+        self._first = [each.tolist() for each in tree.first_parts]
+        self._halved = [set(each.tolist()) for each in tree.halved]
         self._deviations = deviations
         self._powers = Powers(rate, precision)
         self._stay, self._cut = (Scaled.of(each, precision) for each in (stay, 1 - stay))
