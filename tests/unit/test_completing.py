@@ -20,8 +20,8 @@ from onesided.mechanisms.completing import (
 )
 from onesided.mechanisms.noise import two_sided_mean_size
 from onesided.mechanisms.one_sided import subtract_noise
-from onesided.mechanisms.picture import LOCALITY
 from onesided.mechanisms.probe import probe_rate
+from onesided.mechanisms.whereabouts import LOCALITY
 from onesided.randomness import seeded
 
 LEVEL = 300

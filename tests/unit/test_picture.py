@@ -10,20 +10,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onesided.mechanisms.picture import (
+    ALIKE,
     Grain,
-    Located,
     Span,
     Texture,
     grain_of_bins,
     levelled_to,
-    localities,
     made_up_levels,
     measured_grain,
+    measured_likeness,
     picture,
-    sensitive_means,
     thinned_to,
 )
 from onesided.mechanisms.pieces import Pieces, Roughness, group_deviation, pieces
+from onesided.mechanisms.whereabouts import Apart, distance, sensitive_means
 from onesided.randomness import seeded
 
 RATE = 0.05
@@ -104,7 +104,6 @@ def test_bins_in_which_nothing_was_seen_have_nothing() -> None:
 def test_any_number_of_bins_can_be_cut(bins: int) -> None:
     found = pieces(probed(np.full(bins, 10)), RATE)
     assert all(each.size == bins for each in (found.piece, *found.blocks, found.means))
-    assert np.unique(localities(bins)).size == localities(bins)[-1] + 1
 
 
 def test_far_pieces_of_one_level_have_it_in_common() -> None:
@@ -145,7 +144,7 @@ def test_measured_roughness_is_reproduced(texture: Texture) -> None:
     truth = Roughness.of(counts, found, 40)
     bins = grain_of_bins(found, means, truth, dice)
     grain = measured_grain(found, means, truth, bins, texture, dice)
-    made_up = picture(found, means, made_up_levels(found, grain, dice), dice)
+    made_up = picture(found, means, made_up_levels(found, grain, dice), ALIKE, dice)
     again = Roughness.of(made_up.all, found, 40)
     small, large, whole = again.deviations
     assert small == pytest.approx(truth.deviations[0], rel=0.25)
@@ -197,57 +196,8 @@ def test_a_probe_that_shows_nothing_leaves_units_anywhere() -> None:
     dice = seeded(5).generator()
     found = pieces(np.full(256, -50), 10.0)
     hidden = sensitive_means(found, 2560.0, None)
-    drawn = picture(found, hidden, np.ones(256), dice)
+    drawn = picture(found, hidden, np.ones(256), ALIKE, dice)
     assert drawn.all.sum() == pytest.approx(2560, rel=0.1)
-
-
-def test_sensitive_units_lie_where_they_were_counted_beyond_doubt() -> None:
-    found = one_piece(1024)
-    local = np.zeros(16)
-    local[3] = 5000.0
-    hidden = sensitive_means(found, 5000.0, Located(local, 5.0))
-    assert hidden[3 * 64 : 4 * 64].sum() == pytest.approx(5000, rel=0.05)
-    vague = sensitive_means(found, 5000.0, Located(local, 1e6))
-    assert vague == pytest.approx(np.full(1024, 5000 / 1024))
-
-
-def test_sensitive_units_that_do_not_lie_like_the_others_are_spread_evenly() -> None:
-    """As many in each locality, wherever the others are; and in proportion where that is so."""
-    dice = seeded(3).generator()
-    others = dice.gamma(0.3, 1000, 1024)
-    found = Pieces.of(np.arange(1024), others, np.rint(others).astype(int), RATE)
-    place = localities(1024)
-    even = Located(np.full(16, 64 * 700.0) + dice.laplace(0, 100, 16), 100.0)
-    assert sensitive_means(found, 1024 * 700.0, even) == pytest.approx(np.full(1024, 700), rel=0.2)
-    alike = Located(3 * np.bincount(place, weights=others) + dice.laplace(0, 100, 16), 100.0)
-    assert sensitive_means(found, 3 * others.sum(), alike) == pytest.approx(
-        3 * others, rel=0.1, abs=10
-    )
-    vague = Located(np.full(16, 64 * 700.0), 1e6)
-    expected = 1024 * 700.0 * others / others.sum()
-    assert sensitive_means(found, 1024 * 700.0, vague) == pytest.approx(expected, rel=0.2)
-
-
-@pytest.mark.parametrize("apart", [0.0, *(10.0**-e for e in range(5, 17))])
-@pytest.mark.parametrize("mean", [1e-6, 1.0, 1e7])
-def test_others_that_lie_evenly_but_for_rounding_tell_nothing(apart: float, mean: float) -> None:
-    dice = seeded(9).generator()
-    others = mean * (1 + apart * dice.normal(size=1024))
-    found = Pieces.of(np.arange(1024), others, np.rint(others).astype(int), RATE)
-    for _ in range(20):
-        local = Located(64 * 700.0 + dice.laplace(0, 100, 16), 100.0)
-        hidden = sensitive_means(found, 1024 * 700.0, local)
-        assert hidden == pytest.approx(np.full(1024, 700), rel=0.05)
-
-
-def test_noise_on_the_numbers_of_localities_does_not_move_sensitive_units() -> None:
-    """Nearly everywhere, that is: the largest of many noises can look like a crowd."""
-    found = Pieces.of(np.zeros(1024, int), np.array([1.0]), np.zeros(1024, int), RATE)
-    places = int(localities(1024)[-1]) + 1
-    for seed in range(20):
-        local = 50 + seeded(seed).generator().laplace(0, 1000, places)
-        hidden = sensitive_means(found, 50.0 * places, Located(local, 1000.0))
-        assert np.median(hidden) > 0.5 * hidden.mean(), seed
 
 
 def test_counts_that_deviate_less_than_chance_must_be_smaller() -> None:
@@ -305,3 +255,61 @@ def test_holes_among_full_bins_are_no_smaller_than_the_deviations_allow() -> Non
     grain = measured_grain(found, means, released, bins, Texture.SCATTERED, dice)
     assert grain.holes > 0.1
     assert grain.hole_place == 2
+
+
+def seen_and_hidden(likeness: float, alone: bool, seed: int) -> tuple[Pieces, np.ndarray, int]:
+    """Pieces, how many sensitive units bins expect, and how far from that they are.
+
+    Bins of a thousand units, of which a quarter is sensitive, more or less: shares are drawn from
+    a beta distribution of that concentration.
+    """
+    dice = seeded(seed).generator()
+    shares = dice.beta(0.75 * likeness, 0.25 * likeness, 1024)
+    others = dice.poisson(1000 * shares)
+    if alone:
+        found = Pieces.of(np.arange(1024), others.astype(float), others, RATE)
+        expected = others / 3
+        hidden = dice.poisson(others * (1 - shares) / np.maximum(shares, 0.01))
+    else:
+        found, expected = one_piece(1024, 750.0), np.full(1024, 250.0)
+        hidden = dice.poisson(1000 * (1 - shares))
+    return found, expected, distance(hidden, expected)
+
+
+@pytest.mark.parametrize("alone", [False, True])
+@pytest.mark.parametrize("likeness", [4.0, 40.0])
+def test_shares_differ_as_far_as_sensitive_units_are_apart(likeness: float, alone: bool) -> None:
+    dice = seeded(8).generator()
+    found, expected, apart = seen_and_hidden(likeness, alone, 7)
+    even = Grain.of_bins(1e6, Texture.LIKELY)
+
+    def told(scale: float) -> float:
+        return measured_likeness(found, expected, expected, even, Apart(apart, scale), dice)
+
+    assert likeness / 2 < told(1.0) < 2 * likeness
+    # Nothing is beyond doubt where the noise is as large as the answer.
+    assert told(apart / 4) == ALIKE
+
+
+@pytest.mark.parametrize("alone", [False, True])
+def test_shares_that_differ_by_chance_alone_are_taken_for_alike(alone: bool) -> None:
+    found, expected, apart = seen_and_hidden(1e7, alone, 7)
+    even = Grain.of_bins(1e6, Texture.LIKELY)
+    dice = seeded(8).generator()
+    near = Apart(float(apart), 1000.0)
+    assert measured_likeness(found, expected, expected, even, near, dice) == ALIKE
+
+
+@pytest.mark.parametrize("likeness", [0.01, 1.0, 100.0, ALIKE])
+def test_pictures_of_any_likeness_have_as_many_units_of_either_kind(likeness: float) -> None:
+    dice = seeded(8).generator()
+    piece = np.append(np.zeros(4096, int), np.arange(1, 4097))
+    means = np.append(300.0, np.full(4096, 50.0))
+    found = Pieces.of(piece, means, np.full(8192, 50), RATE)
+    drawn = picture(found, found.means, np.ones(8192), likeness, dice)
+    for bins, each in ((slice(4096), 300), (slice(4096, None), 50)):
+        assert drawn.nonsensitive[bins].mean() == pytest.approx(each, rel=0.05)
+        assert drawn.all[bins].mean() == pytest.approx(2 * each, rel=0.25 if likeness < 1 else 0.05)
+    # Bins of a piece keep what they have in all, and bins that stand alone what others they have.
+    assert drawn.all[:4096].std() == pytest.approx(np.sqrt(600), rel=0.05)
+    assert drawn.nonsensitive[4096:].std() == pytest.approx(np.sqrt(50), rel=0.05)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import sqrt
-from statistics import NormalDist
 from typing import ClassVar
 
 import numpy as np
@@ -18,6 +16,7 @@ from onesided.mechanisms.candidate import Before, Candidate, outline_of
 from onesided.mechanisms.candidates import SPLITS, candidates
 from onesided.mechanisms.one_sided import subtract_noise
 from onesided.mechanisms.picture import (
+    ALIKE,
     Grain,
     Picture,
     Texture,
@@ -25,15 +24,14 @@ from onesided.mechanisms.picture import (
     levelled_to,
     made_up_levels,
     measured_grain,
+    measured_likeness,
     picture,
-    sensitive_means,
     thinned_to,
 )
-from onesided.mechanisms.pieces import Pieces
 from onesided.mechanisms.probe import (
+    foreseen,
     probe_loss,
     probe_rate,
-    probed_pieces,
     released_answers,
     released_total,
     sensitive_total,
@@ -49,9 +47,6 @@ NEGLIGIBLE_BINS = 1
 
 TRIALS = 2
 """How often those that put all bins into buckets are tried: their errors differ from run to run."""
-
-NEARLY_IMPOSSIBLE = 1e-9
-"""A smaller probability, the difference of two that are nearly equal, is mostly rounding."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,60 +147,32 @@ def _pictures(
     if probe.value.size == 0:
         return []
     generator = dice.generator()
-    found = probed_pieces(probe, outline, epsilon)
-    sensitive = _number_of_sensitive(found, probe, outline, epsilon)
-    if outline.n is not None:
-        found = found.with_units(outline.n - sensitive)
-    rough, local = released_answers(probe, outline, epsilon)
-    hidden = sensitive_means(found, sensitive, local)
+    found, expected = foreseen(probe, outline, epsilon)
+    hidden = expected
+    rough, apart = released_answers(probe, outline, epsilon)
     if rough:
         found, hidden = levelled_to(found, hidden, rough, generator)
         found, hidden = thinned_to(found, hidden, rough, generator)
     means = found.means + hidden
     bins = grain_of_bins(found, means, rough, generator)
     repeats = min(-(-LEAST_TRIED // found.piece.size), MOST_REPEATS)
-    drawn = []
-    for texture in Texture:
-        if rough:
-            grain = measured_grain(found, means, rough, bins, texture, generator)
-        else:
-            grain = Grain.of_bins(bins.at(texture), texture)
-        all_levels = (made_up_levels(found, grain, generator) for _ in range(repeats))
-        drawn.append([picture(found, hidden, levels, generator) for levels in all_levels])
-    return drawn
-
-
-def _number_of_sensitive(
-    found: Pieces, probe: Measurement, outline: Outline, epsilon: Fraction
-) -> float:
-    """How many sensitive units there are: as was answered, as n and the probe tell, or both.
-
-    Each of the two counts the less the larger the variance of its noise is, and what noise puts
-    beyond what is possible is brought back to what may be expected.
-    """
-    answer = released_total(probe, outline, epsilon)
-    if outline.n is None:
-        assert answer is not None  # what n does not tell is always asked
-        return max(float(answer.value), 0.0)
-    left = outline.n - found.units
-    if outline.shape is None:  # the bins that were not seen have no noise to speak of
-        return min(max(left, 0.0), float(outline.n))
-    variance = max(found.seen, 1) / found.noise_rate**2
-    if answer:
-        own = 2 / float(answer.rate) ** 2
-        left += variance / (variance + own) * (answer.value - left)
-        variance *= own / (variance + own)
-    return mean_within(left, sqrt(variance), float(outline.n))
-
-
-def mean_within(estimate: float, error: float, most: float) -> float:
-    """The mean of a normal variable about `estimate` that is known to lie between 0 and `most`."""
-    normal = NormalDist()
-    low, high = -estimate / error, (most - estimate) / error
-    inside = normal.cdf(high) - normal.cdf(low)
-    if inside < NEARLY_IMPOSSIBLE:
-        return min(max(estimate, 0.0), most)
-    return estimate + error * (normal.pdf(low) - normal.pdf(high)) / inside
+    grains = {
+        texture: measured_grain(found, means, rough, bins, texture, generator)
+        if rough
+        else Grain.of_bins(bins.at(texture), texture)
+        for texture in Texture
+    }
+    likeness = ALIKE
+    if apart:
+        likely = grains[Texture.LIKELY]
+        likeness = measured_likeness(found, hidden, expected, likely, apart, generator)
+    return [
+        [
+            picture(found, hidden, made_up_levels(found, grain, generator), likeness, generator)
+            for _ in range(repeats)
+        ]
+        for grain in grains.values()
+    ]
 
 
 def _trial(made_up: Picture, outline: Outline) -> Histogram:

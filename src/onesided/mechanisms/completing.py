@@ -19,10 +19,10 @@ from onesided.mechanisms.noise import (
     geometric_quantile,
     two_sided_mean_size,
 )
-from onesided.mechanisms.picture import localities
 from onesided.mechanisms.posterior import Noise, likely_counts
 from onesided.mechanisms.probe import MOST_BINS_FOR_BUCKETS, probe_rate
 from onesided.mechanisms.residual import Residual, Seen, intervals
+from onesided.mechanisms.whereabouts import localities
 from onesided.randomness import Randomness
 
 LEAST_NEIGHBOURHOODS = 4

@@ -19,22 +19,26 @@ import numpy as np
 
 from onesided.data.histogram import Counts
 from onesided.mechanisms.pieces import (
-    OUTLIER,
     SCALES,
     Floats,
     Pieces,
     Roughness,
     group_deviation,
 )
+from onesided.mechanisms.whereabouts import Apart, distance
 
 if TYPE_CHECKING:
     from numpy.random import Generator
 
-LOCALITY = 64
-"""Bins over which the share of sensitive units is taken for the same."""
-
 LEAST_SHAPE, MOST_SHAPE = 1e-2, 1e6
 """The range of the gamma distribution's shape, from one bin in hundreds filled to all alike."""
+
+SURELY = 4.0
+"""By how many scales of its noise an answer is taken to be smaller, so that chance is no reason to
+give up what is usual: noise exceeds it in one case of a hundred."""
+
+ALIKE = MOST_SHAPE
+"""The concentration of shares that are taken to be all the same."""
 
 STEPS = 9
 """Halvings of a range in which a number is looked for: of shapes on the scale of ratios."""
@@ -53,12 +57,6 @@ MOST_HOLES = 0.95
 
 SLACK = 1.0
 """How many standard errors of the number of seen bins the pictures lie from it."""
-
-BEYOND_DOUBT = 2.0
-"""By how many standard errors a number must exceed 0 to be taken for one."""
-
-TOLD_APART = 1e-9
-"""How much of a shape, squared, another must leave for numbers to be explained by both."""
 
 WIDE = 1.5
 """How many scales of their noise the pictures lie from the answers."""
@@ -116,16 +114,67 @@ class Grain:
         return generator.gamma(shape, 1 / shape, size)
 
 
-def picture(found: Pieces, hidden_means: Floats, levels: Floats, generator: Generator) -> Picture:
+def picture(
+    found: Pieces, hidden_means: Floats, levels: Floats, likeness: float, generator: Generator
+) -> Picture:
     """One stand-in: `hidden_means` are what bins expect of sensitive units if pieces are even.
 
     `levels` are what bins expect over the mean of their piece; whether a unit is sensitive depends
-    on nothing but its bin.
+    on nothing but its bin, see `_mixed` for `likeness`.
+    """
+    means, share = _mixed(found, hidden_means, likeness, generator)
+    counts = generator.poisson(levels * means)
+    return Picture(counts.astype(np.int64), generator.binomial(counts, share).astype(np.int64))
+
+
+def _mixed(
+    found: Pieces, hidden_means: Floats, likeness: float, generator: Generator
+) -> tuple[Floats, Floats]:
+    """The means of all units, and the shares of those that are not sensitive, drawn for each bin.
+
+    Shares q vary about what is expected like a beta variable with a concentration, `likeness` c. In
+    a piece of one bin the number of others is known, so that of sensitive ones varies instead:
+    their ratio to the others has about the relative variance 1/(q·(1 − q)·(c + 1)).
     """
     means = found.means + hidden_means
-    counts = generator.poisson(levels * means)
     share = found.means / np.where(means > 0, means, 1)
-    return Picture(counts.astype(np.int64), generator.binomial(counts, share).astype(np.int64))
+    if likeness >= ALIKE:
+        return means, share
+    mixed = (share > NEARLY_NOTHING) & (share < 1 - NEARLY_NOTHING)
+    several, alone = mixed & found.several, mixed & ~found.several
+    means = means.copy()
+    within = share[several]
+    share[several] = generator.beta(within * likeness, (1 - within) * likeness)
+    shape = share[alone] * (1 - share[alone]) * (likeness + 1)
+    means[alone] = found.means[alone] + hidden_means[alone] * generator.gamma(shape, 1 / shape)
+    share[alone] = found.means[alone] / means[alone]
+    return means, share
+
+
+def measured_likeness(
+    found: Pieces,
+    hidden_means: Floats,
+    expected: Floats,
+    grain: Grain,
+    apart: Apart,
+    generator: Generator,
+) -> float:
+    """How alike the shares of bins are, if sensitive units are as far `apart` as beyond doubt.
+
+    That is, from where they were `expected`.
+    """
+    repeats = _repeats(found.piece.size)
+
+    def away(likeness: float) -> float:
+        total = 0
+        for _ in range(repeats):
+            levels = made_up_levels(found, grain, generator)
+            drawn = picture(found, hidden_means, levels, likeness, generator)
+            total += distance(drawn.all - drawn.nonsensitive, expected)
+        return total / repeats
+
+    least = apart.value - SURELY * apart.scale
+    return ALIKE if away(ALIKE) >= least else _solve(away, least)
 
 
 @dataclass(frozen=True)
@@ -155,7 +204,7 @@ class _Easel:
 
     def draw(self, grain: Grain) -> list[Counts]:
         """Counts of a `grain`; several times where bins are few."""
-        repeats = min(-(-LEAST_DRAWN // self.means.size), MOST_REPEATED)
+        repeats = _repeats(self.means.size)
         levels = (made_up_levels(self.found, grain, self.generator) for _ in range(repeats))
         return [self.generator.poisson(each * self.means) for each in levels]
 
@@ -242,6 +291,11 @@ def _with_holes(grain: Grain, holes: float, easel: _Easel, released: Roughness) 
     return replace(grain, holes=holes, hole_place=len(SCALES))
 
 
+def _repeats(bins: int) -> int:
+    """How often few bins are drawn again for one number."""
+    return min(-(-LEAST_DRAWN // bins), MOST_REPEATED)
+
+
 def _solve(deviation: Callable[[float], float], target: float) -> float:
     """The shape at which a decreasing `deviation` comes to `target`, within its range."""
     low, high = _halved(
@@ -295,78 +349,6 @@ def made_up_levels(found: Pieces, grain: Grain, generator: Generator) -> Floats:
     levels *= (np.bincount(found.piece) / np.bincount(found.piece, weights=levels))[found.piece]
     alone = found.floor + generator.exponential(1 / found.noise_rate, found.floor.size)
     return np.where(found.several, levels, alone / np.maximum(found.means, 1 / found.noise_rate))
-
-
-def localities(bins: int, at_least: int = 16) -> Counts:
-    """For each bin the number of its locality: `LOCALITY` neighbours, or fewer where bins are.
-
-    There are `at_least` so many localities, or as many as bins.
-    """
-    return np.arange(bins) // max(1, min(LOCALITY, bins // at_least))
-
-
-@dataclass(frozen=True)
-class Located:
-    """Noisy numbers of sensitive units by locality, and the scale of their noise."""
-
-    numbers: Floats
-    scale: float
-
-
-def sensitive_means(found: Pieces, sensitive: float, local: Located | None) -> Floats:
-    """What bins expect of `sensitive` units in all, which lie like the others in each locality.
-
-    Unless the localities tell that they do not: then so many lie evenly (`_beside_others`).
-
-    Each of the `local` numbers t, with noise of scale s, is drawn towards e, what the share of
-    sensitive units in all lets expect: e + (t − e)·v/(v + 2s²) with v = e²·(Σ(t − e)² − 2s²)₊/Σe²,
-    the variance of all that is no noise, less the standard deviation √(20·l)·s² that this sum has
-    over l localities by noise alone; or its own (t − e)² − 2s² where that is beyond doubt.
-    """
-    place = localities(found.means.size)
-    sizes = np.bincount(place)
-    others = np.bincount(place, weights=found.means).astype(np.float64)
-    total = others.sum()
-    expected = sensitive * (others / total if total else sizes / sizes.sum())
-    beside = 0.0
-    if local is not None:
-        noise = 2 * local.scale**2
-        apart = (local.numbers - expected) ** 2 - noise
-        told = max(apart.sum() - sqrt(20 * apart.size) * local.scale**2, 0.0)
-        pooled = told / max(np.sum(expected**2), 1.0) * expected**2
-        # The largest of l noises lies ln l scales further out than a single one.
-        beyond_doubt = apart > ((OUTLIER + log(apart.size)) * local.scale) ** 2
-        variance = np.where(beyond_doubt, np.maximum(apart, pooled), pooled)
-        trust = variance / (variance + noise)
-        expected = np.maximum(expected + (local.numbers - expected) * trust, 0)
-        expected *= sensitive / max(expected.sum(), 1.0)
-        beside = _beside_others(local, others, sizes)
-    even = expected / sizes
-    alike = expected / np.where(others > 0, others, 1)
-    evenly = np.clip(beside / np.maximum(even, NEARLY_NOTHING), 0, 1)[place]
-    like_others = np.where(others[place] > 0, found.means * alike[place], even[place])
-    return np.asarray((1 - evenly) * like_others + evenly * even[place], dtype=np.float64)
-
-
-def _beside_others(local: Located, others: Floats, sizes: Counts) -> float:
-    """How many sensitive units bins have that do not lie like the others, beyond doubt.
-
-    The numbers of sensitive units are fitted by α·`others` + β·`sizes`, α ≥ 0, with least squares;
-    it is β less `BEYOND_DOUBT` of its standard errors.
-    """
-    squares = float(others @ others)
-    alone = sizes - (others @ sizes / squares) * others if squares else np.zeros(others.size)
-    told = float(alone @ alone)
-    # Where one has the other's shape, but for rounding, they cannot be told apart.
-    if others.size <= 2 or told <= TOLD_APART * float(sizes @ sizes):
-        return 0.0
-    beta = float(alone @ local.numbers) / told
-    alpha = float(others @ (local.numbers - beta * sizes)) / squares
-    if alpha < 0:
-        alpha, beta = 0.0, float(sizes @ local.numbers) / float(sizes @ sizes)
-    left = local.numbers - alpha * others - beta * sizes
-    variance = max(float(left @ left) / (others.size - 2), 2 * local.scale**2)
-    return max(beta - BEYOND_DOUBT * sqrt(variance / told), 0.0)
 
 
 def levelled_to(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from math import ceil, prod, sqrt
 
 import numpy as np
+from numpy.typing import NDArray
 
 from onesided.data import Histogram, Measurement
 from onesided.data.histogram import Counts
@@ -13,10 +15,19 @@ from onesided.loss import Loss
 from onesided.mechanisms.base import Outline
 from onesided.mechanisms.halving import halving_tree
 from onesided.mechanisms.one_sided import subtract_noise
-from onesided.mechanisms.picture import Located, localities
 from onesided.mechanisms.pieces import SCALES, Pieces, Roughness, pieces
 from onesided.mechanisms.residual import SensitiveTotal
+from onesided.mechanisms.whereabouts import (
+    Apart,
+    Located,
+    distance,
+    localities,
+    number_of_sensitive,
+    sensitive_means,
+)
 from onesided.randomness import Randomness
+
+Floats = NDArray[np.float64]
 
 PROBE_SHARE = Fraction(1, 4)
 """The part of ε that the one-sided release costs: (0, ε/4)."""
@@ -45,6 +56,7 @@ ROUGHNESS = (
     *(f"deviation within blocks of {scale}" for scale in SCALES),
     "deviation of all bins that do not stand alone",
 )
+APART = "distance from where the others are"
 NUMBER = "number"
 DECISIVE = (NUMBER, ROUGHNESS[1])
 """Whether bins are full, and as equal as buckets take them for."""
@@ -58,9 +70,9 @@ def is_bucketed(outline: Outline) -> bool:
 def questions(epsilon: Fraction, outline: Outline) -> tuple[str, ...]:
     """What is asked: `ROUGHNESS` about all units, the rest about sensitive ones.
 
-    `WHERE` has an answer for each locality.
+    `WHERE` has an answer for each locality. What `APART` asks depends on all other answers.
     """
-    asked = (*ROUGHNESS, WHERE) if is_bucketed(outline) else ()
+    asked = (*ROUGHNESS, WHERE, APART) if is_bucketed(outline) else ()
     return (NUMBER, *asked) if _is_number_asked(epsilon, outline) else asked
 
 
@@ -103,36 +115,58 @@ def question_share(question: str, epsilon: Fraction, outline: Outline) -> Fracti
 def take_probe(data: Histogram, epsilon: Fraction, rng: Randomness) -> Measurement:
     """y = x_ns − G at ε/4, unclipped where keys are declared, and then what y suggests to ask.
 
-    Each answer has two-sided geometric noise.
+    Each answer has two-sided geometric noise. A unit that is added or removed moves the answers to
+    a question by at most k in all. The last question, `APART`, is what all other answers suggest.
     """
     outline = Outline.of(data)
     rate = probe_rate(epsilon, outline)
     counts = subtract_noise(data.nonsensitive, rate, rng)
     keys = np.flatnonzero(counts > 0) if data.open_domain else None
     noise = f"probe: one-sided geometric of rate {rate} on each non-sensitive count"
-    parts: dict[str, Counts] = {}
     asked = questions(epsilon, outline)
     if asked:
-        answers = _exact_answers(data, counts, epsilon, outline)
-        rates = [_question_rate(each, epsilon, outline) for each in asked]
-        noisy = [
-            answer + rng.two_sided_geometric(rate, answer.size)
-            for answer, rate in zip(answers, rates, strict=True)
-        ]
-        parts["asked"] = np.concatenate(noisy)
         noise += ", two-sided of rate " + ", ".join(
-            f"{rate} on the {each}" for each, rate in zip(asked, rates, strict=True)
+            f"{_question_rate(each, epsilon, outline)} on the {each}" for each in asked
         )
-    return Measurement(
+    answers = _first_answers(data, counts, epsilon, outline)
+    probe = Measurement(
         value=counts if keys is None else counts[keys],
         loss=probe_loss(epsilon, outline),
         noise=noise,
         keys=keys,
-        parts=parts,
+        parts=_with_noise(answers, epsilon, outline, rng),
     )
+    if APART not in asked:
+        return probe
+    order = halving_tree(data.shape).order
+    _, expected = foreseen(probe, outline, epsilon)
+    last = {APART: np.array([distance(data.sensitive.reshape(-1)[order], expected)])}
+    return replace(probe, parts={**probe.parts, **_with_noise(last, epsilon, outline, rng)})
 
 
-def probed_pieces(probe: Measurement, outline: Outline, epsilon: Fraction) -> Pieces:
+def _with_noise(
+    answers: dict[str, Counts], epsilon: Fraction, outline: Outline, rng: Randomness
+) -> dict[str, Counts]:
+    rates = {each: _question_rate(each, epsilon, outline) for each in answers}
+    return {
+        each: exact + rng.two_sided_geometric(rates[each], exact.size)
+        for each, exact in answers.items()
+    }
+
+
+def foreseen(probe: Measurement, outline: Outline, epsilon: Fraction) -> tuple[Pieces, Floats]:
+    """The pieces of y with the units that are not sensitive, and what bins expect of the others."""
+    found = _probed_pieces(probe, outline, epsilon)
+    sensitive = number_of_sensitive(found, released_total(probe, outline, epsilon), outline)
+    if outline.n is not None:
+        found = found.with_units(outline.n - sensitive)
+    local = None
+    if WHERE in probe.parts:
+        local = Located(probe.parts[WHERE].astype(np.float64), _scale(WHERE, epsilon, outline))
+    return found, sensitive_means(found, sensitive, local)
+
+
+def _probed_pieces(probe: Measurement, outline: Outline, epsilon: Fraction) -> Pieces:
     """The pieces of y; single bins where keys are open."""
     if outline.shape is None:
         alone = np.arange(probe.value.size)
@@ -145,9 +179,9 @@ def released_total(
     probe: Measurement, outline: Outline, epsilon: Fraction
 ) -> SensitiveTotal | None:
     """The number of sensitive units where it was asked."""
-    if NUMBER not in questions(epsilon, outline):
+    if NUMBER not in probe.parts:
         return None
-    return sensitive_total(int(probe.parts["asked"][0]), epsilon, outline)
+    return sensitive_total(int(probe.parts[NUMBER][0]), epsilon, outline)
 
 
 def sensitive_total(value: int, epsilon: Fraction, outline: Outline) -> SensitiveTotal:
@@ -157,17 +191,14 @@ def sensitive_total(value: int, epsilon: Fraction, outline: Outline) -> Sensitiv
 
 def released_answers(
     probe: Measurement, outline: Outline, epsilon: Fraction
-) -> tuple[Roughness | None, Located | None]:
-    """What was asked of roughness, and of the number of sensitive units in each locality."""
+) -> tuple[Roughness | None, Apart | None]:
+    """What was asked of roughness, and of where sensitive units are."""
     if not is_bucketed(outline):
         return None, None
-    first = 1 if NUMBER in questions(epsilon, outline) else 0
-    answers = probe.parts["asked"][first:].astype(np.float64)
-    scales = [1 / float(_question_rate(each, epsilon, outline)) for each in (*ROUGHNESS, WHERE)]
-    visible, *deviations = answers[: len(ROUGHNESS)].tolist()
-    threshold = _threshold(epsilon, outline)
-    rough = Roughness(visible, tuple(deviations), threshold, tuple(scales[:-1]))
-    return rough, Located(answers[len(ROUGHNESS) :], scales[-1])
+    visible, *deviations = (float(probe.parts[each][0]) for each in ROUGHNESS)
+    scales = tuple(_scale(each, epsilon, outline) for each in ROUGHNESS)
+    rough = Roughness(visible, tuple(deviations), _threshold(epsilon, outline), scales)
+    return rough, Apart(float(probe.parts[APART][0]), _scale(APART, epsilon, outline))
 
 
 def _cut(probe: Counts, epsilon: Fraction, outline: Outline) -> Pieces:
@@ -180,26 +211,31 @@ def _question_rate(question: str, epsilon: Fraction, outline: Outline) -> Fracti
     return question_share(question, epsilon, outline) * epsilon / outline.k
 
 
+def _scale(question: str, epsilon: Fraction, outline: Outline) -> float:
+    """That of the noise on an answer."""
+    return 1 / float(_question_rate(question, epsilon, outline))
+
+
 def _threshold(epsilon: Fraction, outline: Outline) -> int:
     """The scale of the probe's noise, k/(ε/4), in whole units."""
     return ceil(1 / probe_rate(epsilon, outline))
 
 
-def _exact_answers(
+def _first_answers(
     data: Histogram, probe: Counts, epsilon: Fraction, outline: Outline
-) -> list[Counts]:
-    """The true answers; a unit that is added or removed moves each question's by k in all."""
-    answers: list[Counts] = []
+) -> dict[str, Counts]:
+    """The true answers to what y suggests to ask, in the order of `questions`."""
+    answers = {}
     asked = questions(epsilon, outline)
     if NUMBER in asked:
-        answers.append(np.array([data.sensitive.sum()]))
+        answers[NUMBER] = np.array([data.sensitive.sum()])
     if WHERE in asked:
         order = halving_tree(data.shape).order
         found = _cut(probe, epsilon, outline)
         rough = Roughness.of(data.all.reshape(-1)[order], found, _threshold(epsilon, outline))
-        answers += [np.array([int(each)]) for each in rough.values]
+        for each, value in zip(ROUGHNESS, rough.values, strict=True):
+            answers[each] = np.array([int(value)])
         places = localities(data.bins)
-        totals = np.zeros(int(places[-1]) + 1, dtype=np.int64)
-        np.add.at(totals, places, data.sensitive.reshape(-1)[order])
-        answers.append(totals)
+        answers[WHERE] = np.zeros(int(places[-1]) + 1, dtype=np.int64)
+        np.add.at(answers[WHERE], places, data.sensitive.reshape(-1)[order])
     return answers

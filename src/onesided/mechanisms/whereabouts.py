@@ -1,0 +1,146 @@
+"""Where sensitive units are, as far as the probe of `auto` and its questions tell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log, sqrt
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onesided.data.histogram import Counts
+from onesided.mechanisms.base import Outline
+from onesided.mechanisms.deviation import largest_count
+from onesided.mechanisms.pieces import OUTLIER, Pieces
+from onesided.mechanisms.residual import SensitiveTotal
+
+Floats = NDArray[np.float64]
+
+LOCALITY = 64
+"""Bins over which the share of sensitive units is taken for the same."""
+
+BEYOND_DOUBT = 2.0
+"""By how many standard errors a number must exceed 0 to be taken for one."""
+
+TOLD_APART = 1e-9
+"""How much of a shape, squared, another must leave for numbers to be explained by both."""
+
+NEARLY_IMPOSSIBLE = 1e-9
+"""A smaller probability, the difference of two that are nearly equal, is mostly rounding."""
+
+
+def localities(bins: int, at_least: int = 16) -> Counts:
+    """For each bin the number of its locality: `LOCALITY` neighbours, or fewer where bins are.
+
+    There are `at_least` so many localities, or as many as bins.
+    """
+    return np.arange(bins) // max(1, min(LOCALITY, bins // at_least))
+
+
+@dataclass(frozen=True)
+class Located:
+    """Noisy numbers of sensitive units by locality, and the scale of their noise."""
+
+    numbers: Floats
+    scale: float
+
+
+@dataclass(frozen=True)
+class Apart:
+    """A noisy `distance` of sensitive units from where they are expected, and its noise's scale."""
+
+    value: float
+    scale: float
+
+
+def distance(sensitive: Counts, expected: Floats) -> int:
+    """Σ|xᵢ − mᵢ| for counts x of `sensitive` units, m what bins are `expected` to have, rounded."""
+    rounded = np.rint(np.minimum(expected, largest_count(expected.size))).astype(np.int64)
+    return int(np.abs(sensitive - rounded).sum())
+
+
+def sensitive_means(found: Pieces, sensitive: float, local: Located | None) -> Floats:
+    """What bins expect of `sensitive` units in all, which lie like the others in each locality.
+
+    Unless the localities tell that they do not: then so many lie evenly (`_beside_others`).
+
+    Each of the `local` numbers t, with noise of scale s, is drawn towards e, what the share of
+    sensitive units in all lets expect: e + (t − e)·v/(v + 2s²) with v = e²·(Σ(t − e)² − 2s²)₊/Σe²,
+    the variance of all that is no noise, less the standard deviation √(20·l)·s² that this sum has
+    over l localities by noise alone; or its own (t − e)² − 2s² where that is beyond doubt.
+    """
+    place = localities(found.means.size)
+    sizes = np.bincount(place)
+    others = np.bincount(place, weights=found.means).astype(np.float64)
+    total = others.sum()
+    expected = sensitive * (others / total if total else sizes / sizes.sum())
+    beside = 0.0
+    if local is not None:
+        noise = 2 * local.scale**2
+        apart = (local.numbers - expected) ** 2 - noise
+        told = max(apart.sum() - sqrt(20 * apart.size) * local.scale**2, 0.0)
+        pooled = told / max(np.sum(expected**2), 1.0) * expected**2
+        # The largest of l noises lies ln l scales further out than a single one.
+        beyond_doubt = apart > ((OUTLIER + log(apart.size)) * local.scale) ** 2
+        variance = np.where(beyond_doubt, np.maximum(apart, pooled), pooled)
+        trust = variance / (variance + noise)
+        expected = np.maximum(expected + (local.numbers - expected) * trust, 0)
+        expected *= sensitive / max(expected.sum(), 1.0)
+        beside = _beside_others(local, others, sizes)
+    even = expected / sizes
+    alike = expected / np.where(others > 0, others, 1)
+    evenly = np.clip(beside / np.where(even > 0, even, 1), 0, 1)[place]
+    like_others = np.where(others[place] > 0, found.means * alike[place], even[place])
+    return np.asarray((1 - evenly) * like_others + evenly * even[place], dtype=np.float64)
+
+
+def _beside_others(local: Located, others: Floats, sizes: Counts) -> float:
+    """How many sensitive units bins have that do not lie like the others, beyond doubt.
+
+    The numbers of sensitive units are fitted by α·`others` + β·`sizes`, α ≥ 0, with least squares;
+    it is β less `BEYOND_DOUBT` of its standard errors.
+    """
+    squares = float(others @ others)
+    alone = sizes - (others @ sizes / squares) * others if squares else np.zeros(others.size)
+    told = float(alone @ alone)
+    # Where one has the other's shape, but for rounding, they cannot be told apart.
+    if others.size <= 2 or told <= TOLD_APART * float(sizes @ sizes):
+        return 0.0
+    beta = float(alone @ local.numbers) / told
+    alpha = float(others @ (local.numbers - beta * sizes)) / squares
+    if alpha < 0:
+        alpha, beta = 0.0, float(sizes @ local.numbers) / float(sizes @ sizes)
+    left = local.numbers - alpha * others - beta * sizes
+    variance = max(float(left @ left) / (others.size - 2), 2 * local.scale**2)
+    return max(beta - BEYOND_DOUBT * sqrt(variance / told), 0.0)
+
+
+def number_of_sensitive(found: Pieces, answer: SensitiveTotal | None, outline: Outline) -> float:
+    """How many sensitive units there are: as was answered, as n and the probe tell, or both.
+
+    Each of the two counts the less the larger the variance of its noise is, and what noise puts
+    beyond what is possible is brought back to what may be expected.
+    """
+    if outline.n is None:
+        assert answer is not None  # what n does not tell is always asked
+        return max(float(answer.value), 0.0)
+    left = outline.n - found.units
+    if outline.shape is None:  # the bins that were not seen have no noise to speak of
+        return min(max(left, 0.0), float(outline.n))
+    variance = max(found.seen, 1) / found.noise_rate**2
+    if answer:
+        own = 2 / float(answer.rate) ** 2
+        left += variance / (variance + own) * (answer.value - left)
+        variance *= own / (variance + own)
+    return mean_within(left, sqrt(variance), float(outline.n))
+
+
+def mean_within(estimate: float, error: float, most: float) -> float:
+    """The mean of a normal variable about `estimate` that is known to lie between 0 and `most`."""
+    normal = NormalDist()
+    low, high = -estimate / error, (most - estimate) / error
+    inside = normal.cdf(high) - normal.cdf(low)
+    if inside < NEARLY_IMPOSSIBLE:
+        return min(max(estimate, 0.0), most)
+    return estimate + error * (normal.pdf(low) - normal.pdf(high)) / inside

@@ -1,0 +1,97 @@
+"""Where sensitive units are supposed to be, from the numbers of localities."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from onesided.mechanisms.pieces import Pieces
+from onesided.mechanisms.whereabouts import (
+    Located,
+    distance,
+    localities,
+    mean_within,
+    sensitive_means,
+)
+from onesided.randomness import seeded
+
+RATE = 0.05
+
+
+@pytest.mark.parametrize("bins", [1, 2, 5, 37, 5000])
+def test_localities_are_numbered_from_none_to_the_last(bins: int) -> None:
+    assert np.unique(localities(bins)).size == localities(bins)[-1] + 1
+
+
+counted = st.lists(st.tuples(st.integers(0, 40), st.floats(0, 1e30)), min_size=1, max_size=20)
+
+
+@given(counted, st.data())
+def test_the_distance_changes_by_at_most_one_with_a_count(
+    pairs: list[tuple[int, float]], data: st.DataObject
+) -> None:
+    """Whatever is expected, which is a function of what was released before."""
+    counts = np.array([pair[0] for pair in pairs])
+    expected = np.array([pair[1] for pair in pairs])
+    changed = counts.copy()
+    changed[data.draw(st.integers(0, counts.size - 1))] += 1
+    assert abs(distance(changed, expected) - distance(counts, expected)) == 1
+
+
+def test_sensitive_units_lie_where_they_were_counted_beyond_doubt() -> None:
+    found = Pieces.of(np.zeros(1024, int), np.array([10.0]), np.full(1024, 10), RATE)
+    local = np.zeros(16)
+    local[3] = 5000.0
+    hidden = sensitive_means(found, 5000.0, Located(local, 5.0))
+    assert hidden[3 * 64 : 4 * 64].sum() == pytest.approx(5000, rel=0.05)
+    vague = sensitive_means(found, 5000.0, Located(local, 1e6))
+    assert vague == pytest.approx(np.full(1024, 5000 / 1024))
+
+
+def test_sensitive_units_that_do_not_lie_like_the_others_are_spread_evenly() -> None:
+    """As many in each locality, wherever the others are; and in proportion where that is so."""
+    dice = seeded(3).generator()
+    others = dice.gamma(0.3, 1000, 1024)
+    found = Pieces.of(np.arange(1024), others, np.rint(others).astype(int), RATE)
+    place = localities(1024)
+    even = Located(np.full(16, 64 * 700.0) + dice.laplace(0, 100, 16), 100.0)
+    assert sensitive_means(found, 1024 * 700.0, even) == pytest.approx(np.full(1024, 700), rel=0.2)
+    alike = Located(3 * np.bincount(place, weights=others) + dice.laplace(0, 100, 16), 100.0)
+    assert sensitive_means(found, 3 * others.sum(), alike) == pytest.approx(
+        3 * others, rel=0.1, abs=10
+    )
+    vague = Located(np.full(16, 64 * 700.0), 1e6)
+    expected = 1024 * 700.0 * others / others.sum()
+    assert sensitive_means(found, 1024 * 700.0, vague) == pytest.approx(expected, rel=0.2)
+
+
+@pytest.mark.parametrize("apart", [0.0, *(10.0**-e for e in range(5, 17))])
+@pytest.mark.parametrize("mean", [1e-6, 1.0, 1e7])
+def test_others_that_lie_evenly_but_for_rounding_tell_nothing(apart: float, mean: float) -> None:
+    dice = seeded(9).generator()
+    others = mean * (1 + apart * dice.normal(size=1024))
+    found = Pieces.of(np.arange(1024), others, np.rint(others).astype(int), RATE)
+    for _ in range(20):
+        local = Located(64 * 700.0 + dice.laplace(0, 100, 16), 100.0)
+        hidden = sensitive_means(found, 1024 * 700.0, local)
+        assert hidden == pytest.approx(np.full(1024, 700), rel=0.05)
+
+
+def test_noise_on_the_numbers_of_localities_does_not_move_sensitive_units() -> None:
+    """Nearly everywhere, that is: the largest of many noises can look like a crowd."""
+    found = Pieces.of(np.zeros(1024, int), np.array([1.0]), np.zeros(1024, int), RATE)
+    places = int(localities(1024)[-1]) + 1
+    for seed in range(20):
+        local = 50 + seeded(seed).generator().laplace(0, 1000, places)
+        hidden = sensitive_means(found, 50.0 * places, Located(local, 1000.0))
+        assert np.median(hidden) > 0.5 * hidden.mean(), seed
+
+
+@pytest.mark.parametrize(
+    ("estimate", "expected"), [(50.0, 50.0), (-30.0, 0.0), (0.0, 4.0), (99.0, 95.6), (500.0, 100.0)]
+)
+def test_noise_does_not_say_what_is_impossible(estimate: float, expected: float) -> None:
+    """A normal variable of error 5 that lies above 0 has the mean 5·√(2/π) there."""
+    assert mean_within(estimate, 5.0, 100.0) == pytest.approx(expected, abs=0.8)
