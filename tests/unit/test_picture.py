@@ -313,3 +313,22 @@ def test_pictures_of_any_likeness_have_as_many_units_of_either_kind(likeness: fl
     # Bins of a piece keep what they have in all, and bins that stand alone what others they have.
     assert drawn.all[:4096].std() == pytest.approx(np.sqrt(600), rel=0.05)
     assert drawn.nonsensitive[4096:].std() == pytest.approx(np.sqrt(50), rel=0.05)
+
+
+def test_an_answer_that_cannot_be_larger_does_not_make_blocks_unlike() -> None:
+    """Most bins are empty, so that all together deviate by all there is; the rest is noise."""
+    dice = seeded(8).generator()
+    counts = np.append(dice.poisson(dice.gamma(4, 100, 1792)), np.zeros(2304, int))
+    piece = np.repeat([0, 1], [1792, 2304])
+    found = Pieces.of(piece, np.array([400.0, 0.0]), counts, RATE)
+    exact = Roughness.of(counts, found, 400)
+    *within, together = exact.deviations
+    noisy = Roughness(
+        exact.visible, (*within, together + 30_000), 400, (10_000.0, 3000.0, 10_000.0, 10_000.0)
+    )
+    bins = grain_of_bins(found, found.means, noisy, dice)
+    for texture in Texture:
+        grain = measured_grain(found, found.means, noisy, bins, texture, dice)
+        assert grain.shapes[-1] > 1000
+        drawn = dice.poisson(made_up_levels(found, grain, dice) * found.means)
+        assert group_deviation(drawn, found.blocks[0]) == pytest.approx(within[0], rel=0.15)

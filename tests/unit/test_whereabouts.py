@@ -14,6 +14,7 @@ from onesided.mechanisms.whereabouts import (
     localities,
     mean_within,
     sensitive_means,
+    with_gaps,
 )
 from onesided.randomness import seeded
 
@@ -87,6 +88,43 @@ def test_noise_on_the_numbers_of_localities_does_not_move_sensitive_units() -> N
         local = 50 + seeded(seed).generator().laplace(0, 1000, places)
         hidden = sensitive_means(found, 50.0 * places, Located(local, 1000.0))
         assert np.median(hidden) > 0.5 * hidden.mean(), seed
+
+
+def pieces_of(means: list[float], hidden: list[float]) -> tuple[Pieces, np.ndarray]:
+    """As many pieces of 256 bins each, and what their bins expect of sensitive units."""
+    piece = np.repeat(np.arange(len(means)), 256)
+    return Pieces.of(piece, np.array(means), np.zeros(piece.size, int), RATE), np.repeat(
+        hidden, 256
+    )
+
+
+def test_pieces_that_noise_does_not_tell_from_empty_ones_may_be_gaps() -> None:
+    """The scale of the noise is 20, and that of the mean of 512 bins less than 1."""
+    found, hidden = pieces_of([1000.0, 1.0, 1.0, 50.0], [100.0, 0.5, 0.0, 5.0])
+    gaps, moved = with_gaps(found, hidden, 1000.0)
+    assert not gaps.means[256:768].any()
+    assert not moved[256:768].any()
+    assert gaps.means[:256] == pytest.approx(1000 * 1052 / 1050)
+    assert gaps.means.sum() == pytest.approx(found.means.sum())
+    assert moved.sum() == pytest.approx(hidden.sum())
+
+
+@pytest.mark.parametrize(
+    ("means", "hidden", "scale"),
+    [
+        ([1000.0, 3.0], [100.0, 1.0], 1000.0),  # beyond doubt
+        ([1000.0, 1.0], [100.0, 50.0], 1000.0),  # sensitive units were counted there
+        ([2.0, 1.0], [0.2, 2.0], 1e6),  # most units are there
+        ([1.0, 1.0], [1.0, 1.0], 1000.0),  # all are
+    ],
+)
+def test_pieces_are_no_gaps_where_anything_speaks_against_it(
+    means: list[float], hidden: list[float], scale: float
+) -> None:
+    found, expected = pieces_of(means, hidden)
+    gaps, moved = with_gaps(found, expected, scale)
+    assert np.array_equal(gaps.means, found.means)
+    assert np.array_equal(moved, expected)
 
 
 @pytest.mark.parametrize(

@@ -14,33 +14,17 @@ from onesided.loss import Loss
 from onesided.mechanisms.base import AdaptiveMechanism, Choice, Kind, Outline, PublicFacts
 from onesided.mechanisms.candidate import Before, Candidate, outline_of
 from onesided.mechanisms.candidates import SPLITS, candidates
+from onesided.mechanisms.gallery import pictures
 from onesided.mechanisms.one_sided import subtract_noise
-from onesided.mechanisms.picture import (
-    ALIKE,
-    Grain,
-    Picture,
-    Texture,
-    grain_of_bins,
-    levelled_to,
-    made_up_levels,
-    measured_grain,
-    measured_likeness,
-    picture,
-    thinned_to,
-)
+from onesided.mechanisms.picture import Picture
 from onesided.mechanisms.probe import (
-    foreseen,
     probe_loss,
     probe_rate,
-    released_answers,
     released_total,
     sensitive_total,
     take_probe,
 )
 from onesided.randomness import Randomness, seeded
-
-LEAST_TRIED, MOST_REPEATS = 2048, 8
-"""Pictures of few bins are drawn anew until so many bins have been tried, up to so many times."""
 
 NEGLIGIBLE_BINS = 1
 """Errors are compared beyond the error of so many bins wrong by one: less is chance."""
@@ -90,7 +74,7 @@ class Auto(AdaptiveMechanism):
         worst = np.zeros(len(options))
         # What is drawn for made-up data protects nobody, so it may be fast instead of exact.
         dice = seeded(int(rng.below(1 << 62, 1)[0]))
-        for alike in _pictures(probe, outline, epsilon, dice):
+        for alike in pictures(probe, outline, epsilon, dice):
             errors = np.full(len(options), NEGLIGIBLE_BINS / alike[0].all.size)
             for made_up in alike:
                 trial = _trial(made_up, outline)
@@ -135,44 +119,6 @@ class _Chosen(Choice):
             total = released_total(self.probe, self.outline, self.epsilon)
         before = Before(counts, probe_rate(self.epsilon, self.outline), total)
         return self.candidate.measure(data, before, self.loss, rng)
-
-
-def _pictures(
-    probe: Measurement, outline: Outline, epsilon: Fraction, dice: Randomness
-) -> list[list[Picture]]:
-    """Made-up data that agree with the probe, bins along a line; none if no key was found.
-
-    One list for each texture, of several pictures where bins are few.
-    """
-    if probe.value.size == 0:
-        return []
-    generator = dice.generator()
-    found, expected = foreseen(probe, outline, epsilon)
-    hidden = expected
-    rough, apart = released_answers(probe, outline, epsilon)
-    if rough:
-        found, hidden = levelled_to(found, hidden, rough, generator)
-        found, hidden = thinned_to(found, hidden, rough, generator)
-    means = found.means + hidden
-    bins = grain_of_bins(found, means, rough, generator)
-    repeats = min(-(-LEAST_TRIED // found.piece.size), MOST_REPEATS)
-    grains = {
-        texture: measured_grain(found, means, rough, bins, texture, generator)
-        if rough
-        else Grain.of_bins(bins.at(texture), texture)
-        for texture in Texture
-    }
-    likeness = ALIKE
-    if apart:
-        likely = grains[Texture.LIKELY]
-        likeness = measured_likeness(found, hidden, expected, likely, apart, generator)
-    return [
-        [
-            picture(found, hidden, made_up_levels(found, grain, generator), likeness, generator)
-            for _ in range(repeats)
-        ]
-        for grain in grains.values()
-    ]
 
 
 def _trial(made_up: Picture, outline: Outline) -> Histogram:

@@ -40,7 +40,7 @@ give up what is usual: noise exceeds it in one case of a hundred."""
 ALIKE = MOST_SHAPE
 """The concentration of shares that are taken to be all the same."""
 
-STEPS = 9
+STEPS = 7
 """Halvings of a range in which a number is looked for: of shapes on the scale of ratios."""
 
 LEAST_DRAWN, MOST_REPEATED = 1024, 16
@@ -263,15 +263,18 @@ def measured_grain(
     easel = _Easel(found, means, generator)
     grain = Grain.of_bins(bins.at(texture), texture)
     for place, groups in enumerate(found.groups[1:], start=1):
+        # Where most bins are empty all deviate as much as there is, however alike blocks are:
+        # noise beyond that is no reason to take them for unlike.
+        most = easel.deviation(grain.with_shape(place, LEAST_SHAPE), groups)
         # The lambda is used before the loop goes on.
         shape = _solve(
             lambda shape: easel.deviation(grain.with_shape(place, shape), groups),  # noqa: B023
-            target.deviations[place],
+            min(target.deviations[place], (1 - NEGLIGIBLE) * most),
         )
         grain = grain.with_shape(place, shape)
     shown = easel.visible(grain, released.threshold)
-    most = released.visible + (1 if texture is Texture.SCATTERED else 2) * WIDE * released.scales[0]
-    holes = min(max(1 - most / max(shown, 1.0), 0.0), MOST_HOLES)
+    seen = released.visible + (1 if texture is Texture.SCATTERED else 2) * WIDE * released.scales[0]
+    holes = min(max(1 - seen / max(shown, 1.0), 0.0), MOST_HOLES)
     return _with_holes(grain, holes, easel, released) if holes else grain
 
 

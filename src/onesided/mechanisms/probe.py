@@ -160,10 +160,7 @@ def foreseen(probe: Measurement, outline: Outline, epsilon: Fraction) -> tuple[P
     sensitive = number_of_sensitive(found, released_total(probe, outline, epsilon), outline)
     if outline.n is not None:
         found = found.with_units(outline.n - sensitive)
-    local = None
-    if WHERE in probe.parts:
-        local = Located(probe.parts[WHERE].astype(np.float64), _scale(WHERE, epsilon, outline))
-    return found, sensitive_means(found, sensitive, local)
+    return found, sensitive_means(found, sensitive, released_numbers(probe, outline, epsilon))
 
 
 def _probed_pieces(probe: Measurement, outline: Outline, epsilon: Fraction) -> Pieces:
@@ -189,10 +186,17 @@ def sensitive_total(value: int, epsilon: Fraction, outline: Outline) -> Sensitiv
     return SensitiveTotal(value, _question_rate(NUMBER, epsilon, outline))
 
 
+def released_numbers(probe: Measurement, outline: Outline, epsilon: Fraction) -> Located | None:
+    """The numbers of sensitive units by locality where they were asked."""
+    if WHERE not in probe.parts:
+        return None
+    return Located(probe.parts[WHERE].astype(np.float64), _scale(WHERE, epsilon, outline))
+
+
 def released_answers(
     probe: Measurement, outline: Outline, epsilon: Fraction
 ) -> tuple[Roughness | None, Apart | None]:
-    """What was asked of roughness, and of where sensitive units are."""
+    """What was asked of roughness, and of how far sensitive units are from where the others are."""
     if not is_bucketed(outline):
         return None, None
     visible, *deviations = (float(probe.parts[each][0]) for each in ROUGHNESS)

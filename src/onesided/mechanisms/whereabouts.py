@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log, sqrt
 from statistics import NormalDist
 
@@ -22,6 +22,9 @@ LOCALITY = 64
 
 BEYOND_DOUBT = 2.0
 """By how many standard errors a number must exceed 0 to be taken for one."""
+
+LEAST_ELSEWHERE = 0.5
+"""Which part of all units must be elsewhere for some bins to be taken for empty."""
 
 TOLD_APART = 1e-9
 """How much of a shape, squared, another must leave for numbers to be explained by both."""
@@ -114,6 +117,27 @@ def _beside_others(local: Located, others: Floats, sizes: Counts) -> float:
     left = local.numbers - alpha * others - beta * sizes
     variance = max(float(left @ left) / (others.size - 2), 2 * local.scale**2)
     return max(beta - BEYOND_DOUBT * sqrt(variance / told), 0.0)
+
+
+def with_gaps(found: Pieces, hidden_means: Floats, scale: float) -> tuple[Pieces, Floats]:
+    """The same units, none of them in pieces that may be empty as far as noise tells.
+
+    These are pieces of several bins whose mean, with that of all pieces of the same level, is not
+    above 0 beyond doubt. They stay as they are where the numbers of sensitive units by locality,
+    whose noise has the `scale`, speak against it, or where most units would have to be elsewhere.
+    """
+    _, level = np.unique(np.where(found.several, found.means, -1.0), return_inverse=True)
+    error = 1 / (found.noise_rate * np.sqrt(np.bincount(level)))[level]
+    gap = found.several & (found.means <= BEYOND_DOUBT * error)
+    touched = np.unique(localities(gap.size)[gap]).size
+    others, hidden = float(found.means[~gap].sum()), float(hidden_means[~gap].sum())
+    all_others, all_hidden = float(found.means.sum()), float(hidden_means.sum())
+    counted = all_hidden - hidden > BEYOND_DOUBT * scale * sqrt(2 * touched)
+    few = others + hidden < LEAST_ELSEWHERE * (all_others + all_hidden)
+    if counted or few or others <= 0 or hidden <= 0:
+        return found, hidden_means
+    means = np.where(gap, 0.0, found.means * (all_others / others))
+    return replace(found, means=means), np.where(gap, 0.0, hidden_means * (all_hidden / hidden))
 
 
 def number_of_sensitive(found: Pieces, answer: SensitiveTotal | None, outline: Outline) -> float:

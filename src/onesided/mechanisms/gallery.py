@@ -1,0 +1,68 @@
+"""Pictures for `auto`: made-up data that agree with a probe and differ in what it leaves open."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from onesided.data import Measurement
+from onesided.mechanisms.base import Outline
+from onesided.mechanisms.picture import (
+    ALIKE,
+    Grain,
+    Picture,
+    Texture,
+    grain_of_bins,
+    levelled_to,
+    made_up_levels,
+    measured_grain,
+    measured_likeness,
+    picture,
+    thinned_to,
+)
+from onesided.mechanisms.probe import foreseen, released_answers, released_numbers
+from onesided.mechanisms.whereabouts import with_gaps
+from onesided.randomness import Randomness
+
+LEAST_TRIED, MOST_REPEATS = 2048, 8
+"""Pictures of few bins are drawn anew until so many bins have been tried, up to so many times."""
+
+
+def pictures(
+    probe: Measurement, outline: Outline, epsilon: Fraction, dice: Randomness
+) -> list[list[Picture]]:
+    """Made-up data that agree with the probe, bins along a line; none if no key was found.
+
+    One list for each texture, of several pictures where bins are few. What may be empty is so in
+    the most scattered of them.
+    """
+    if probe.value.size == 0:
+        return []
+    generator = dice.generator()
+    found, expected = foreseen(probe, outline, epsilon)
+    hidden = expected
+    rough, apart = released_answers(probe, outline, epsilon)
+    if rough:
+        found, hidden = levelled_to(found, hidden, rough, generator)
+        found, hidden = thinned_to(found, hidden, rough, generator)
+    bins = grain_of_bins(found, found.means + hidden, rough, generator)
+    supposed = dict.fromkeys(Texture, (found, hidden))
+    if local := released_numbers(probe, outline, epsilon):
+        supposed[Texture.SCATTERED] = with_gaps(found, hidden, local.scale)
+    grains = {
+        texture: measured_grain(here, here.means + unseen, rough, bins, texture, generator)
+        if rough
+        else Grain.of_bins(bins.at(texture), texture)
+        for texture, (here, unseen) in supposed.items()
+    }
+    likeness = ALIKE
+    if apart:
+        likely = grains[Texture.LIKELY]
+        likeness = measured_likeness(found, hidden, expected, likely, apart, generator)
+    repeats = min(-(-LEAST_TRIED // found.piece.size), MOST_REPEATS)
+    return [
+        [
+            picture(here, unseen, made_up_levels(here, grain, generator), likeness, generator)
+            for _ in range(repeats)
+        ]
+        for (here, unseen), grain in zip(supposed.values(), grains.values(), strict=True)
+    ]
