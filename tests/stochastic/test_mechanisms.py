@@ -16,6 +16,7 @@ from onesided.mechanisms.base import Outline
 from onesided.mechanisms.hybrid import Hybrid
 from onesided.mechanisms.laplace import Laplace
 from onesided.mechanisms.one_sided import OneSided, subtract_noise
+from onesided.mechanisms.probe import NUMBER
 from onesided.mechanisms.registry import mechanism
 from onesided.mechanisms.residual import Residual, measure_total
 from onesided.mechanisms.sums import GridTotals, release_sum
@@ -118,6 +119,6 @@ def test_auto_asks_about_sensitive_units_with_the_stated_noise() -> None:
     epsilon, rng = 128 * EPSILON, seeded(12)
     probes = [Auto().probe(data, epsilon, rng) for _ in range(4000)]
     assert probes[0].loss == Auto().probe_loss(epsilon, Outline.of(data))
-    noise = np.array([each.parts["asked"][0] - 32 for each in probes])
+    noise = np.array([each.parts[NUMBER][0] - 32 for each in probes])
     assert agrees(chi_square_p_value(noise, TWO_SIDED))
     assert not agrees(chi_square_p_value(noise, stats.dlaplace(float(EPSILON * CONTROL_FACTOR))))
