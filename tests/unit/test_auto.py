@@ -114,6 +114,15 @@ def test_the_number_of_sensitive_units_is_asked_where_the_probe_would_not_tell_i
     assert probe_loss(epsilon, outline) == known + Loss(extra, 0)
 
 
+@pytest.mark.parametrize("epsilon", ["1", "1/10"])
+def test_few_full_bins_whose_shares_differ_are_measured_one_by_one(epsilon: str) -> None:
+    """Most units are sensitive, by bins more or less so, and none of the 64 bins is small."""
+    dice = seeded(11).generator()
+    everyone = dice.poisson(3000 * (dice.pareto(1.2, 64) + 0.1))
+    data = Histogram(everyone, dice.binomial(everyone, dice.beta(0.4, 3.6, 64)))
+    assert error(Auto(), data, epsilon) < 2 * error(Laplace(), data, epsilon)
+
+
 @pytest.mark.parametrize("share", [0.75, 0.5])
 def test_even_bins_that_noise_drowns_are_not_given_up(share: float) -> None:
     """Whether they are sensitive is as unknown as anything; that they are alike can be learnt."""

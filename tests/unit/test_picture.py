@@ -100,6 +100,15 @@ def test_bins_in_which_nothing_was_seen_have_nothing() -> None:
         assert not found.means[found.several].any()
 
 
+def test_single_bins_in_which_nothing_was_seen_are_one_piece() -> None:
+    """Their counts are not known: where most units are sensitive, they may be full."""
+    counts = (1000 * 1.3 ** np.arange(48)).astype(int)
+    counts[[7, 20, 33]] = 0
+    found = pieces(probed(counts), RATE)
+    assert np.unique(found.piece[counts == 0]).size == 1
+    assert found.several.tolist() == (counts == 0).tolist()
+
+
 @pytest.mark.parametrize("bins", [1, 2, 5, 37])
 def test_any_number_of_bins_can_be_cut(bins: int) -> None:
     found = pieces(probed(np.full(bins, 10)), RATE)
@@ -313,6 +322,15 @@ def test_pictures_of_any_likeness_have_as_many_units_of_either_kind(likeness: fl
     # Bins of a piece keep what they have in all, and bins that stand alone what others they have.
     assert drawn.all[:4096].std() == pytest.approx(np.sqrt(600), rel=0.05)
     assert drawn.nonsensitive[4096:].std() == pytest.approx(np.sqrt(50), rel=0.05)
+
+
+def test_bins_that_stand_alone_are_not_emptied_of_sensitive_units() -> None:
+    """Where 1 of 20 units is not sensitive, and shares have the concentration 10."""
+    found = Pieces.of(np.arange(4096), np.full(4096, 50.0), np.full(4096, 50), RATE)
+    drawn = picture(found, np.full(4096, 950.0), np.ones(4096), 10.0, seeded(8).generator())
+    hidden = drawn.all - drawn.nonsensitive
+    assert np.mean(hidden < 50) < 0.1
+    assert hidden.std() > 950 / 2
 
 
 def test_an_answer_that_cannot_be_larger_does_not_make_blocks_unlike() -> None:

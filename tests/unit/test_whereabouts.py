@@ -13,6 +13,7 @@ from onesided.mechanisms.whereabouts import (
     distance,
     localities,
     mean_within,
+    raised_to,
     sensitive_means,
     with_gaps,
 )
@@ -133,3 +134,28 @@ def test_pieces_are_no_gaps_where_anything_speaks_against_it(
 def test_noise_does_not_say_what_is_impossible(estimate: float, expected: float) -> None:
     """A normal variable of error 5 that lies above 0 has the mean 5·√(2/π) there."""
     assert mean_within(estimate, 5.0, 100.0) == pytest.approx(expected, abs=0.8)
+
+
+def crowd_and_rest() -> tuple[Pieces, np.ndarray]:
+    """Eight bins of one piece, and two that stand alone; of the sensitive units a tenth is there.
+
+    The piece has 8 other units and 100 sensitive ones.
+    """
+    found = Pieces.of(np.array([0] * 8 + [1, 2]), np.array([1.0, 50, 50]), np.zeros(10, int), RATE)
+    return found, np.array([12.5] * 8 + [400.0, 500.0])
+
+
+def test_bins_have_as_many_units_as_they_deviate_by() -> None:
+    found, hidden = crowd_and_rest()
+    assert raised_to(found, hidden, 108.0) is hidden
+    raised = raised_to(found, hidden, 400.0)
+    assert raised.sum() == pytest.approx(hidden.sum())
+    assert raised[:8] == pytest.approx((400 / np.log(2) - 8) / 8)
+    assert raised[8] / raised[9] == pytest.approx(400 / 500)
+
+
+def test_no_more_units_are_moved_than_there_are() -> None:
+    found, hidden = crowd_and_rest()
+    assert raised_to(found, hidden, 1e9) == pytest.approx(np.array([125.0] * 8 + [0.0, 0.0]))
+    nobody = np.where(found.several, hidden, 0.0)
+    assert np.array_equal(raised_to(found, nobody, 1e9), nobody)

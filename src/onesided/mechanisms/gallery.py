@@ -8,6 +8,7 @@ from onesided.data import Measurement
 from onesided.mechanisms.base import Outline
 from onesided.mechanisms.picture import (
     ALIKE,
+    WIDE,
     Grain,
     Picture,
     Texture,
@@ -20,7 +21,7 @@ from onesided.mechanisms.picture import (
     thinned_to,
 )
 from onesided.mechanisms.probe import foreseen, released_answers, released_numbers
-from onesided.mechanisms.whereabouts import with_gaps
+from onesided.mechanisms.whereabouts import raised_to, with_gaps
 from onesided.randomness import Randomness
 
 LEAST_TRIED, MOST_REPEATS = 2048, 8
@@ -42,6 +43,7 @@ def pictures(
     hidden = expected
     rough, apart = released_answers(probe, outline, epsilon)
     if rough:
+        hidden = raised_to(found, hidden, rough.moved(-WIDE).deviations[-1])
         found, hidden = levelled_to(found, hidden, rough, generator)
         found, hidden = thinned_to(found, hidden, rough, generator)
     bins = grain_of_bins(found, found.means + hidden, rough, generator)

@@ -133,8 +133,9 @@ def _mixed(
     """The means of all units, and the shares of those that are not sensitive, drawn for each bin.
 
     Shares q vary about what is expected like a beta variable with a concentration, `likeness` c. In
-    a piece of one bin the number of others is known, so that of sensitive ones varies instead:
-    their ratio to the others has about the relative variance 1/(q·(1 − q)·(c + 1)).
+    a piece of one bin the number of others is known, so that of sensitive ones varies instead: they
+    are (1 − q)/q times the others, the logarithm of which has about the variance
+    1/(q·(1 − q)·(c + 1)).
     """
     means = found.means + hidden_means
     share = found.means / np.where(means > 0, means, 1)
@@ -145,8 +146,9 @@ def _mixed(
     means = means.copy()
     within = share[several]
     share[several] = generator.beta(within * likeness, (1 - within) * likeness)
-    shape = share[alone] * (1 - share[alone]) * (likeness + 1)
-    means[alone] = found.means[alone] + hidden_means[alone] * generator.gamma(shape, 1 / shape)
+    variance = 1 / (share[alone] * (1 - share[alone]) * (likeness + 1))
+    times = generator.lognormal(-variance / 2, np.sqrt(variance))
+    means[alone] = found.means[alone] + hidden_means[alone] * times
     share[alone] = found.means[alone] / means[alone]
     return means, share
 

@@ -143,7 +143,8 @@ def pieces(probe: Counts, noise_rate: float) -> Pieces:
     One-sided noise has outliers far below: a first cut at a price beyond their reach finds levels,
     outliers are raised to near their level, and a second cut at the price 1 + ln d sees the rest.
     Bins that stand out upwards by themselves, as noise cannot make them, are pieces of their own,
-    and lowered for the cut.
+    and lowered for the cut. Those that are left over between pieces, with nothing seen in them, are
+    one piece together.
     """
     mean_noise = geometric_mean(noise_rate)
     # Integers cannot be told apart more finely than by one, whatever the noise.
@@ -163,6 +164,9 @@ def pieces(probe: Counts, noise_rate: float) -> Pieces:
     means = _clumped(means, np.bincount(piece), deviation)
     levels = np.where(alone, estimates, means[piece])
     parts = np.where(alone, means.size + np.arange(probe.size), piece)
+    unseen = (np.bincount(piece) == 1)[piece] & ~alone & (probe <= 0)
+    if unseen.any():
+        levels[unseen], parts[unseen] = levels[unseen].mean(), means.size + probe.size
     _, first, numbered = np.unique(parts, return_index=True, return_inverse=True)
     return Pieces.of(numbered, levels[first], probe, noise_rate)
 

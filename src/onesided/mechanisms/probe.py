@@ -47,6 +47,9 @@ is the relative error that may be overlooked."""
 WELL_KNOWN = 1 / 8
 """The part of all units up to which the probe's noise on their number is tolerated."""
 
+TOLD = 10
+"""To how many scales of its noise the visible mass comes if all bins are full."""
+
 MOST_BINS_FOR_BUCKETS = 1 << 17
 """Beyond so many bins only mechanisms whose time is linear in the bins are considered."""
 
@@ -221,8 +224,13 @@ def _scale(question: str, epsilon: Fraction, outline: Outline) -> float:
 
 
 def _threshold(epsilon: Fraction, outline: Outline) -> int:
-    """The scale of the probe's noise, k/(ε/4), in whole units."""
-    return ceil(1 / probe_rate(epsilon, outline))
+    """The scale of the probe's noise, k/(ε/4), in whole units.
+
+    Or more, where bins are so few that the visible mass would not rise out of its noise.
+    """
+    assert outline.shape is not None
+    noise = 1 / _question_rate(ROUGHNESS[0], epsilon, outline)
+    return ceil(max(1 / probe_rate(epsilon, outline), TOLD * noise / prod(outline.shape)))
 
 
 def _first_answers(

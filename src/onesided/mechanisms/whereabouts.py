@@ -140,6 +140,23 @@ def with_gaps(found: Pieces, hidden_means: Floats, scale: float) -> tuple[Pieces
     return replace(found, means=means), np.where(gap, 0.0, hidden_means * (all_hidden / hidden))
 
 
+def raised_to(found: Pieces, hidden_means: Floats, deviation: float) -> Floats:
+    """Means of as many sensitive units, enough of them in pieces of several bins to deviate so.
+
+    The bins of all such pieces together deviate from their median by no more than they have. Where
+    their `deviation` is larger, units are moved there from bins that stand alone and spread evenly:
+    as many as it takes if counts thin out exponentially, which deviate by ln 2 of what they have.
+    """
+    several = found.several
+    here = float(found.means[several].sum() + hidden_means[several].sum())
+    elsewhere = float(hidden_means[~several].sum())
+    if deviation <= here or not several.any() or not elsewhere:
+        return hidden_means
+    moved = min(deviation / log(2) - here, elsewhere)
+    more, fewer = moved / np.count_nonzero(several), 1 - moved / elsewhere
+    return np.where(several, hidden_means + more, hidden_means * fewer)
+
+
 def number_of_sensitive(found: Pieces, answer: SensitiveTotal | None, outline: Outline) -> float:
     """How many sensitive units there are: as was answered, as n and the probe tell, or both.
 
