@@ -124,6 +124,15 @@ def test_full_buckets_need_less_to_be_believed() -> None:
     assert not is_more_than_noise(half_empty, sizes, 100.0)[-1]
 
 
+def test_wide_buckets_of_which_others_are_empty_need_more_to_be_believed() -> None:
+    """A thousand full buckets of one bin say nothing about the gaps between them."""
+    sizes = np.repeat([1, 64], [1000, 12])
+    full = np.repeat([10_000, 2_000, 450], [1000, 11, 1])
+    gaps = np.repeat([10_000, 30, -40, 450], [1000, 5, 6, 1])
+    assert is_more_than_noise(full, sizes, 100.0)[-1]
+    assert not is_more_than_noise(gaps, sizes, 100.0)[-1]
+
+
 def test_half_of_a_mean_is_at_least_one() -> None:
     found = half_means(np.array([-4, 3, 80, 2**60]), np.array([4, 4, 4, 1]))
     np.testing.assert_array_equal(found, [1, 1, 10, 2**59])

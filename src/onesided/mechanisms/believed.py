@@ -122,17 +122,26 @@ def is_more_than_noise(totals: NDArray[Any], sizes: Counts, scale: float) -> NDA
     If w bins with the total t are empty after all, each is wrong by t/w; if they are full and
     released as 0, by 1. Noise of `scale` s exceeds t with probability e^(−t/s)/2. There are o empty
     buckets for each full one: as many as the negative totals tell, which half of the empty ones
-    have, but √(w/d) at least, for the wider a bucket, the more it is like a gap. So t is believed
-    if o·t/w·e^(−t/s)/2 ≤ `BORNE`. Where t < w most bins are empty in any case, and 0 is the value
-    of least error.
+    have, among all buckets or among those about as wide, whichever are more; but √(w/d) at least,
+    for the wider a bucket, the more it is like a gap. So t is believed if
+    o·t/w·e^(−t/s)/2 ≤ `BORNE`. Where t < w most bins are empty in any case, and 0 is the value of
+    least error.
     """
     enough = totals >= sizes
     if not scale:
         return np.asarray(enough)
-    empty = min(1 + 2 * int(np.count_nonzero(totals < 0)), totals.size)
-    odds = np.maximum(empty / (totals.size + 1 - empty), np.sqrt(sizes / sizes.sum()))
+    width = np.frexp(sizes)[1].astype(np.int64)
+    odds = np.maximum(_odds_of_empty(totals, np.zeros_like(width)), _odds_of_empty(totals, width))
+    odds = np.maximum(odds, np.sqrt(sizes / sizes.sum()))
     t = np.maximum(totals, 0)
     return np.asarray(enough & (odds * t / sizes * np.exp(-t / scale) / 2 <= BORNE))
+
+
+def _odds_of_empty(totals: NDArray[Any], kind: Counts) -> Floats:
+    """How many empty buckets there are for each full one of its kind, as negative totals tell."""
+    number = np.bincount(kind)
+    empty = np.minimum(1 + 2 * np.bincount(kind, weights=totals < 0), number)
+    return np.asarray((empty / (number + 1 - empty))[kind], dtype=np.float64)
 
 
 def half_means(totals: NDArray[Any], sizes: Counts) -> Counts:
