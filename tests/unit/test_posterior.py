@@ -141,3 +141,11 @@ def test_neighbours_tell_nothing_where_full_bins_are_anywhere() -> None:
     told = np.mean([mre(counts, measured(counts, seed, BLOCK)) for seed in range(20)])
     alone = np.mean([mre(counts, measured(counts, seed, None)) for seed in range(20)])
     assert told < 1.1 * alone
+
+
+@pytest.mark.parametrize("full", [4, 16, 48])
+def test_bins_that_are_far_from_empty_do_not_fill_the_others_of_their_block(full: int) -> None:
+    """Counts that noise does not reach are beside empty ones, as many of them in every block."""
+    counts = np.where(np.arange(BINS) % 64 < full, 10_000, 0)
+    for seed in range(4):
+        assert not measured(counts, seed, BLOCK)[counts == 0].any()

@@ -139,10 +139,10 @@ def _medians(noisy: Counts, noise: Noise, least: Counts, block: _Block) -> Count
     likelihood = noise.likelihood(middles[:, None] - supposed[None, :])
     prior = _most_likely(likelihood, times)
     empty, full = likelihood[:, 0], likelihood[:, 1:] * (prior[1:] / prior[1:].sum())
-    share = _empty_shares(float(prior[0]), empty[where], full.sum(axis=1)[where], block)
+    odds = _odds_of_empty(float(prior[0]), empty[where], full.sum(axis=1)[where], block)
     # The weights of counts above 0, heaped up, and of 0 in the same units.
     heaped = np.cumsum(full / supposed[1:], axis=1)
-    zero = empty[where] * share / (1 - share)
+    zero = empty[where] * odds
     first = np.searchsorted(supposed[1:], least)
     excluded = np.where(first > 0, heaped[where, np.maximum(first, 1) - 1], 0.0)
     half = (heaped[where, -1] + np.where(least > 0, excluded, -zero)) / 2
@@ -161,27 +161,33 @@ def _first_reaching(heaped: Floats, row: Counts, wanted: Floats) -> Counts:
     return low
 
 
-def _empty_shares(everywhere: float, empty: Floats, full: Floats, block: _Block) -> Floats:
-    """How likely bins are to be empty, as the others of their blocks tell.
+def _odds_of_empty(everywhere: float, empty: Floats, full: Floats, block: _Block) -> Floats:
+    """How much likelier bins are to be empty than full, as the others of their blocks tell.
 
     `empty` and `full` are the likelihoods of what was measured if a bin is so; `everywhere` is the
     share of empty bins to begin with. By expectation maximisation: a bin's own likelihood does not
-    enter its share, and the share of all bins counts as much as blocks are alike.
+    enter its share, and the share of all bins counts as much as blocks are alike. Far counts are
+    full ones too, but those that are looked at are not among them: of the full ones only a part
+    `near`, which is learnt with the shares, could have been measured as they were.
     """
-    share = np.full(empty.size, min(everywhere, CERTAIN))
+    looked_at, everyone = block.of.size, int(block.sizes.sum())
     if block.sizes.size == 1:
-        return share
+        alike = min(everywhere, CERTAIN)
+        return np.full(looked_at, alike / (1 - alike))
+    share = np.full(looked_at, min(everywhere * looked_at / everyone, CERTAIN))
+    seem_full = (1 - everywhere) * looked_at
     for _ in range(BLOCK_ROUNDS):
+        near = max(seem_full / (seem_full + everyone - looked_at), 1 - CERTAIN)
         weight = share * empty
-        likely = weight / (weight + (1 - share) * full)
-        empties = block.sums(likely)
+        likely = weight / (weight + (1 - share) * near * full)
+        empties, seem_full = block.sums(likely), float(np.sum(1 - likely))
         more = _bins_in_common(empties, block.sizes)
-        common = more * empties.sum() / block.sizes.sum()
+        common = more * empties.sum() / everyone
         others, left = block.sizes[block.of] - 1, empties[block.of] - likely
         former, share = share, np.clip((left + common) / (others + more), 1 - CERTAIN, CERTAIN)
         if np.abs(share - former).max() < SETTLED:
             break
-    return share
+    return np.asarray(share / ((1 - share) * near))
 
 
 def _bins_in_common(empties: Floats, sizes: Counts) -> float:
