@@ -131,13 +131,14 @@ def is_more_than_noise(totals: NDArray[Any], sizes: Counts, scale: float) -> NDA
     if not scale:
         return np.asarray(enough)
     width = np.frexp(sizes)[1].astype(np.int64)
-    odds = np.maximum(_odds_of_empty(totals, np.zeros_like(width)), _odds_of_empty(totals, width))
-    odds = np.maximum(odds, np.sqrt(sizes / sizes.sum()))
+    odds = np.sqrt(sizes / sizes.sum())
+    for kind in (np.zeros_like(width), width):
+        odds = np.maximum(odds, _empty_to_full(totals, kind))
     t = np.maximum(totals, 0)
     return np.asarray(enough & (odds * t / sizes * np.exp(-t / scale) / 2 <= BORNE))
 
 
-def _odds_of_empty(totals: NDArray[Any], kind: Counts) -> Floats:
+def _empty_to_full(totals: NDArray[Any], kind: Counts) -> Floats:
     """How many empty buckets there are for each full one of its kind, as negative totals tell."""
     number = np.bincount(kind)
     empty = np.minimum(1 + 2 * np.bincount(kind, weights=totals < 0), number)

@@ -143,8 +143,8 @@ def pieces(probe: Counts, noise_rate: float) -> Pieces:
     One-sided noise has outliers far below: a first cut at a price beyond their reach finds levels,
     outliers are raised to near their level, and a second cut at the price 1 + ln d sees the rest.
     Bins that stand out upwards by themselves, as noise cannot make them, are pieces of their own,
-    and lowered for the cut. Those that are left over between pieces, with nothing seen in them, are
-    one piece together.
+    and lowered for the cut. Single bins that are left over by the cut, with nothing seen in them,
+    are one piece together.
     """
     mean_noise = geometric_mean(noise_rate)
     # Integers cannot be told apart more finely than by one, whatever the noise.
@@ -159,12 +159,13 @@ def pieces(probe: Counts, noise_rate: float) -> Pieces:
         values = np.where(alone, levels, values)
     raised = np.maximum(values, levels - OUTLIER * mean_noise)
     piece = pieces_anywhere(raised / deviation, 1 + log(probe.size))
-    means = np.bincount(piece, weights=values) / np.bincount(piece)
-    means = _without_remnants(means, np.bincount(piece), raised, deviation)
-    means = _clumped(means, np.bincount(piece), deviation)
+    sizes = np.bincount(piece)
+    means = np.bincount(piece, weights=values) / sizes
+    means = _without_remnants(means, sizes, raised, deviation)
+    means = _clumped(means, sizes, deviation)
     levels = np.where(alone, estimates, means[piece])
     parts = np.where(alone, means.size + np.arange(probe.size), piece)
-    unseen = (np.bincount(piece) == 1)[piece] & ~alone & (probe <= 0)
+    unseen = (sizes == 1)[piece] & ~alone & (probe <= 0)
     if unseen.any():
         levels[unseen], parts[unseen] = levels[unseen].mean(), means.size + probe.size
     _, first, numbered = np.unique(parts, return_index=True, return_inverse=True)
