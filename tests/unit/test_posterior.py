@@ -109,6 +109,17 @@ def test_small_counts_are_not_given_up_for_a_bin_that_might_be_empty() -> None:
     assert likely < 1.3 * np.mean([mre(counts, noisy) for noisy in drawn])
 
 
+def test_few_empty_bins_are_not_taken_for_small_counts() -> None:
+    """Noise in few bins is above 0 on average as often as below."""
+    few = [seeded(seed).two_sided_geometric(Fraction(1, 5), 28) for seed in range(60)]
+    assert np.mean([likely_counts(noisy, Noise(1 / 5)) > 0 for noisy in few]) < 0.01
+
+
+def test_small_counts_are_found_in_many_bins() -> None:
+    many = [6 + seeded(seed).two_sided_geometric(Fraction(1, 5), 2_000) for seed in range(10)]
+    assert np.mean([likely_counts(noisy, Noise(1 / 5)) > 0 for noisy in many]) > 0.8
+
+
 def test_no_count_is_below_what_is_known() -> None:
     noise = Noise(1 / 100, 1 / 100)
     noisy = np.concatenate([seeded(8).two_sided_geometric(Fraction(1, 100), 512), [30, 30]])

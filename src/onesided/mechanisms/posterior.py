@@ -31,6 +31,10 @@ FIRST_EMPTY = 0.5
 """The share of empty bins that is supposed at first. Counts far below the noise are not told from 0
 by anything, and 0 is never wrong by more than the count itself."""
 
+WELL_POSSIBLE = 2.0
+"""By how much the logarithm of its likelihood may fall short of the largest, and bins that hold
+less than the noise's scale are still taken for empty: two standard errors."""
+
 MORE_EMPTY = 1 / 32
 """How many more empty bins are supposed than there seem to be, so that 0 is never ruled out."""
 
@@ -138,6 +142,8 @@ def _medians(noisy: Counts, noise: Noise, least: Counts, block: _Block) -> Count
     middles = places * width + (width - 1) / 2
     likelihood = noise.likelihood(middles[:, None] - supposed[None, :])
     prior = _most_likely(likelihood, times)
+    if not least.any():
+        prior = _plainest(prior, likelihood, times, int(np.searchsorted(supposed, scale)))
     empty, full = likelihood[:, 0], likelihood[:, 1:] * (prior[1:] / prior[1:].sum())
     odds = _odds_of_empty(float(prior[0]), empty[where], full.sum(axis=1)[where], block)
     # The weights of counts above 0, heaped up, and of 0 in the same units.
@@ -171,16 +177,17 @@ def _odds_of_empty(everywhere: float, empty: Floats, full: Floats, block: _Block
     `near`, which is learnt with the shares, could have been measured as they were.
     """
     looked_at, everyone = block.of.size, int(block.sizes.sum())
+    everywhere = min(everywhere, CERTAIN)
     if block.sizes.size == 1:
-        alike = min(everywhere, CERTAIN)
-        return np.full(looked_at, alike / (1 - alike))
-    share = np.full(looked_at, min(everywhere * looked_at / everyone, CERTAIN))
+        return np.full(looked_at, everywhere / (1 - everywhere))
+    share = np.full(looked_at, everywhere * looked_at / everyone)
     seem_full = (1 - everywhere) * looked_at
     for _ in range(BLOCK_ROUNDS):
         near = max(seem_full / (seem_full + everyone - looked_at), 1 - CERTAIN)
         weight = share * empty
         likely = weight / (weight + (1 - share) * near * full)
-        empties, seem_full = block.sums(likely), float(np.sum(1 - likely))
+        empties = block.sums(likely)
+        seem_full = max(float(np.sum(1 - likely)), 1 - CERTAIN)
         more = _bins_in_common(empties, block.sizes)
         common = more * empties.sum() / everyone
         others, left = block.sizes[block.of] - 1, empties[block.of] - likely
@@ -224,4 +231,20 @@ def _most_likely(likelihood: Floats, times: Counts) -> Floats:
         prior = prior * (shares @ likelihood)
         prior[0] += MORE_EMPTY
         prior /= total
+    return prior
+
+
+def _plainest(prior: Floats, likelihood: Floats, times: Counts, small: int) -> Floats:
+    """`prior` with as many of the first `small` columns taken for 0 as may well be.
+
+    In few bins noise that is a little above 0 on average looks like small counts, and those cost
+    much where bins are empty; 0 in place of small counts costs little.
+    """
+    best = times @ np.log(likelihood @ prior)
+    for last in range(small, 0, -1):
+        plain = prior.copy()
+        plain[1 : last + 1] *= 1 - CERTAIN
+        plain[0] += prior[1 : last + 1].sum() * CERTAIN
+        if best - times @ np.log(likelihood @ plain) <= WELL_POSSIBLE:
+            return plain
     return prior
