@@ -11,6 +11,7 @@ import pytest
 from onesided.data import Histogram
 from onesided.experiments.metrics import mre
 from onesided.loss import Loss
+from onesided.mechanisms.ahp import AHP
 from onesided.mechanisms.auto import Auto
 from onesided.mechanisms.base import Mechanism, Outline
 from onesided.mechanisms.candidates import candidates
@@ -128,6 +129,13 @@ def test_even_bins_that_noise_drowns_are_not_given_up(share: float) -> None:
     """Whether they are sensitive is as unknown as anything; that they are alike can be learnt."""
     data = drawn(np.full(2048, 15.0), share, 2)
     assert error(Auto(), data, "1/100", runs=64) < 2 * error(Dawa(), data, "1/100", runs=64)
+
+
+def test_empty_bins_between_full_ones_are_not_filled() -> None:
+    """Every other bin is empty, and few units are not sensitive; clusters find it with noise."""
+    data = drawn(np.where(np.arange(64) % 2, 430.0, 0.0), 0.25, 2)
+    best = error(AHP(), data, "1/10", runs=16)
+    assert error(Auto(), data, "1/10", runs=16) < best / 4
 
 
 def test_the_probe_bounds_what_comes_after_it() -> None:

@@ -9,15 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from onesided.mechanisms.fitting import Span, grain_of_bins, measured_grain
+from onesided.mechanisms.grain import Grain, Texture, made_up_levels
 from onesided.mechanisms.picture import (
     ALIKE,
-    Grain,
-    Span,
-    Texture,
-    grain_of_bins,
     levelled_to,
-    made_up_levels,
-    measured_grain,
     measured_likeness,
     picture,
     thinned_to,
@@ -133,6 +129,25 @@ def test_roughness_changes_by_at_most_one_with_a_count(
     before = Roughness.of(np.array(counts), found, 8).values
     after = Roughness.of(changed, found, 8).values
     assert max(abs(one - other) for one, other in zip(before, after, strict=True)) <= 1
+
+
+NOISY = st.floats(-1e6, 1e6)
+
+
+@given(st.tuples(NOISY, NOISY, NOISY), st.tuples(*[st.floats(1, 1e4)] * 3))
+def test_deviations_never_shrink_from_scale_to_scale(
+    noisy: tuple[float, ...], scales: tuple[float, ...]
+) -> None:
+    told = Roughness(0.0, noisy, 8, (1.0, *scales)).in_order().deviations
+    assert list(told) == sorted(told)
+    assert min(noisy) - 1e-6 <= told[0] <= told[-1] <= max(noisy) + 1e-6
+    if list(noisy) == sorted(noisy):
+        assert told == noisy
+
+
+def test_answers_that_contradict_each_other_are_weighted_by_their_noise() -> None:
+    told = Roughness(0.0, (90.0, 30.0, 60.0), 8, (1.0, 1.0, 2.0, 1.0)).in_order()
+    assert told.deviations == pytest.approx((70.0, 70.0, 70.0))
 
 
 def one_piece(bins: int, mean: float = 10.0) -> Pieces:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from math import inf
 from typing import ClassVar
 
 import numpy as np
@@ -31,6 +32,9 @@ NEGLIGIBLE_BINS = 1
 
 TRIALS = 2
 """How often those that put all bins into buckets are tried: their errors differ from run to run."""
+
+HOPELESS = 4.0
+"""One trial is enough for an error so many times that of another."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,12 +83,12 @@ class Auto(AdaptiveMechanism):
             for made_up in alike:
                 trial = _trial(made_up, outline)
                 before = _look(trial, outline, epsilon, dice)
-                tried = zip(options, losses, strict=True)
                 again = -(-TRIALS // len(alike))
-                found = [
-                    _mean_error(each, trial, before, left, again if each.boldness > 1 else 1, dice)
-                    for each, left in tried
-                ]
+                found: list[float] = []
+                for each, left in zip(options, losses, strict=True):
+                    runs = again if each.boldness > 1 else 1
+                    enough = HOPELESS * min(found, default=inf)
+                    found.append(_mean_error(each, trial, before, left, runs, enough, dice))
                 errors += np.array(found) / len(alike)
             worst = np.maximum(worst, errors / errors.min())
         worst *= [each.boldness for each in options]
@@ -148,10 +152,14 @@ def _mean_error(
     before: Before,
     left: Loss,
     runs: int,
+    enough: float,
     dice: Randomness,
 ) -> float:
+    """The mean of so many `runs`, or the error of the first if that is `enough`."""
     values = (candidate.measure(trial, before, left, dice).value for _ in range(runs))
-    return sum(_mean_relative_error(trial.all, value) for value in values) / runs
+    errors = (_mean_relative_error(trial.all, value) for value in values)
+    first = next(errors)
+    return first if first > enough else (first + sum(errors)) / runs
 
 
 def _mean_relative_error(truth: Counts, value: Counts) -> float:

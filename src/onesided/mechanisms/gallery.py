@@ -6,21 +6,18 @@ from fractions import Fraction
 
 from onesided.data import Measurement
 from onesided.mechanisms.base import Outline
+from onesided.mechanisms.fitting import WIDE, grain_of_bins, measured_grain
+from onesided.mechanisms.grain import Grain, Texture, made_up_levels
 from onesided.mechanisms.picture import (
     ALIKE,
-    WIDE,
-    Grain,
     Picture,
-    Texture,
-    grain_of_bins,
     levelled_to,
-    made_up_levels,
-    measured_grain,
     measured_likeness,
     picture,
     thinned_to,
 )
 from onesided.mechanisms.probe import foreseen, released_answers, released_numbers
+from onesided.mechanisms.two_levels import two_levels
 from onesided.mechanisms.whereabouts import raised_to, with_gaps
 from onesided.randomness import Randomness
 
@@ -33,8 +30,8 @@ def pictures(
 ) -> list[list[Picture]]:
     """Made-up data that agree with the probe, bins along a line; none if no key was found.
 
-    One list for each texture, of several pictures where bins are few. What may be empty is so in
-    the most scattered of them.
+    One list for each texture and, if they may be so, for bins at two levels; of several pictures
+    where bins are few. What may be empty is so in the most scattered of them.
     """
     if probe.value.size == 0:
         return []
@@ -60,11 +57,14 @@ def pictures(
     if apart:
         likely = grains[Texture.LIKELY]
         likeness = measured_likeness(found, hidden, expected, likely, apart, generator)
+    drawn = [(*supposed[texture], grain) for texture, grain in grains.items()]
+    if rough and (grain := two_levels(found, found.means + hidden, rough, generator)):
+        drawn.append((found, hidden, grain))
     repeats = min(-(-LEAST_TRIED // found.piece.size), MOST_REPEATS)
     return [
         [
             picture(here, unseen, made_up_levels(here, grain, generator), likeness, generator)
             for _ in range(repeats)
         ]
-        for (here, unseen), grain in zip(supposed.values(), grains.values(), strict=True)
+        for here, unseen, grain in drawn
     ]

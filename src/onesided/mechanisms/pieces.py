@@ -129,6 +129,22 @@ class Roughness:
     def values(self) -> tuple[float, ...]:
         return (self.visible, *self.deviations)
 
+    def in_order(self) -> Roughness:
+        """The same with deviations that never shrink from scale to scale, as those of data do.
+
+        Larger blocks are made of smaller ones, so they deviate by as much or more. Answers that do
+        not are set to their mean, each weighted with the square of its noise's rate.
+        """
+        runs: list[tuple[float, float, int]] = []
+        for each, scale in zip(self.deviations, self.scales[1:], strict=True):
+            mean, weight, size = each, scale**-2, 1
+            while runs and runs[-1][0] > mean:
+                before, more, count = runs.pop()
+                mean = (mean * weight + before * more) / (weight + more)
+                weight, size = weight + more, size + count
+            runs.append((mean, weight, size))
+        return replace(self, deviations=tuple(mean for mean, _, size in runs for _ in range(size)))
+
     def moved(self, by: float) -> Roughness:
         """Rougher by so many scales of the noise."""
         hidden, *rough = (by * scale for scale in self.scales)

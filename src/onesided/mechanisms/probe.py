@@ -205,7 +205,7 @@ def released_answers(
     visible, *deviations = (float(probe.parts[each][0]) for each in ROUGHNESS)
     scales = tuple(_scale(each, epsilon, outline) for each in ROUGHNESS)
     rough = Roughness(visible, tuple(deviations), _threshold(epsilon, outline), scales)
-    return rough, Apart(float(probe.parts[APART][0]), _scale(APART, epsilon, outline))
+    return rough.in_order(), Apart(float(probe.parts[APART][0]), _scale(APART, epsilon, outline))
 
 
 def _cut(probe: Counts, epsilon: Fraction, outline: Outline) -> Pieces:

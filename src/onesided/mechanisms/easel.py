@@ -1,0 +1,44 @@
+"""Made-up counts that are drawn for a number: by how much they deviate, how much is visible."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from onesided.data.histogram import Counts
+from onesided.mechanisms.grain import Grain, made_up_levels
+from onesided.mechanisms.pieces import Floats, Pieces, group_deviation
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+LEAST_DRAWN, MOST_REPEATED = 1024, 16
+"""Few bins are drawn again and again for one number, until there are so many or so often."""
+
+
+@dataclass(frozen=True)
+class Easel:
+    """Made-up counts around `means`, what bins expect if pieces are even."""
+
+    found: Pieces
+    means: Floats
+    generator: Generator
+
+    def draw(self, grain: Grain) -> list[Counts]:
+        """Counts of a `grain`; several times where bins are few."""
+        times = repeats(self.means.size)
+        levels = (made_up_levels(self.found, grain, self.generator) for _ in range(times))
+        return [self.generator.poisson(each * self.means) for each in levels]
+
+    def deviation(self, grain: Grain, groups: Counts) -> float:
+        drawn = self.draw(grain)
+        return sum(group_deviation(each, groups) for each in drawn) / len(drawn)
+
+    def visible(self, grain: Grain, threshold: int) -> float:
+        drawn = self.draw(grain)
+        return sum(self.found.visible(each, threshold) for each in drawn) / len(drawn)
+
+
+def repeats(bins: int) -> int:
+    """How often few bins are drawn again for one number."""
+    return min(-(-LEAST_DRAWN // bins), MOST_REPEATED)

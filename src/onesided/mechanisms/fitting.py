@@ -1,0 +1,161 @@
+"""Which grain of counts agrees with a probe and with what was released about their roughness."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from onesided.mechanisms.easel import Easel
+from onesided.mechanisms.grain import Grain, Texture
+from onesided.mechanisms.pieces import SCALES, Floats, Pieces, Roughness
+from onesided.mechanisms.solving import LEAST_SHAPE, MOST_SHAPE, halved, shape_at
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+NEGLIGIBLE = 0.05
+"""By how much more than it may a made-up deviation may be, as it is drawn by chance."""
+
+A_BLOCK_MORE = 2.0
+"""The mass of how many of the largest blocks may deviate more, if those are empty or not."""
+
+MOST_HOLES = 0.95
+"""The largest share of bins that a picture leaves empty."""
+
+SLACK = 1.0
+"""How many standard errors of the number of seen bins the pictures lie from it."""
+
+WIDE = 1.5
+"""How many scales of their noise the pictures lie from the answers."""
+
+
+@dataclass(frozen=True)
+class Span:
+    """The shapes that an answer allows: up to `even`, down to `uneven`."""
+
+    even: float
+    uneven: float
+
+    def within(self, other: Span) -> Span:
+        """What both allow; the nearest end of this one if that is nothing."""
+        lowest, highest = self.uneven, self.even
+        return Span(*(min(max(end, lowest), highest) for end in (other.even, other.uneven)))
+
+    def at(self, texture: Texture) -> float:
+        ends = {Texture.EVEN: self.even, Texture.SCATTERED: self.uneven}
+        return ends.get(texture, sqrt(self.even * self.uneven))
+
+
+def grain_of_bins(
+    found: Pieces, means: Floats, released: Roughness | None, generator: Generator
+) -> Span:
+    """The shapes of the bins of a block that agree with all that was released.
+
+    That is the number of bins that the probe saw and, where it was asked, how much mass is visible
+    and how far bins deviate: the former tells nearly empty bins from few full ones, the latter even
+    ones from uneven ones. `means` are what bins expect if pieces are even.
+    """
+    seen = Span(_shape_seen(found, SLACK), _shape_seen(found, -SLACK))
+    if released is None:
+        return seen
+    easel = Easel(found, means, generator)
+    threshold = released.threshold
+
+    def deviation(shape: float) -> float:
+        return easel.deviation(Grain.of_bins(shape, Texture.LIKELY), found.blocks[0])
+
+    def hidden(shape: float) -> float:
+        return -easel.visible(Grain.of_bins(shape, Texture.LIKELY), threshold)
+
+    smoothest, roughest = released.moved(-WIDE), released.moved(WIDE)
+    by_deviation = Span(
+        shape_at(deviation, smoothest.deviations[0]), shape_at(deviation, roughest.deviations[0])
+    )
+    by_mass = Span(shape_at(hidden, -smoothest.visible), shape_at(hidden, -roughest.visible))
+    return by_deviation.within(seen).within(by_mass)
+
+
+def measured_grain(
+    found: Pieces,
+    means: Floats,
+    released: Roughness,
+    bins: Span,
+    texture: Texture,
+    generator: Generator,
+) -> Grain:
+    """The grain with `bins` as the shape of bins, and of blocks what was `released` asks for.
+
+    One scale after the other, from the smaller blocks, which deviate less the more equal they are.
+    Mass that is visible then, but beyond doubt was not, is taken away by holes.
+    """
+    target = released.moved({Texture.EVEN: -WIDE, Texture.SCATTERED: WIDE}.get(texture, 0.0))
+    easel = Easel(found, means, generator)
+    grain = Grain.of_bins(bins.at(texture), texture)
+    for place, groups in enumerate(found.groups[1:], start=1):
+        # Where most bins are empty all deviate as much as there is, however alike blocks are:
+        # noise beyond that is no reason to take them for unlike.
+        most = easel.deviation(grain.with_shape(place, LEAST_SHAPE), groups)
+        # The lambda is used before the loop goes on.
+        shape = shape_at(
+            lambda shape: easel.deviation(grain.with_shape(place, shape), groups),  # noqa: B023
+            min(target.deviations[place], (1 - NEGLIGIBLE) * most),
+        )
+        grain = grain.with_shape(place, shape)
+    seen = released.visible + (1 if texture is Texture.SCATTERED else 2) * WIDE * released.scales[0]
+    return _with_holes(grain, seen, easel, released)
+
+
+def _with_holes(grain: Grain, seen: float, easel: Easel, released: Roughness) -> Grain:
+    """The grain with so many holes that no more than `seen` is visible, if deviations allow it.
+
+    Holes are as small as they allow: where bins of a block deviate little, no single bins among
+    full ones can be empty. If they allow none, it was chance that so little was seen.
+    """
+    if easel.visible(grain, released.threshold) <= seen:
+        return grain
+    first = {Texture.SCATTERED: 0, Texture.LONG_TAILED: 1}.get(grain.texture, len(SCALES))
+    most = released.moved(WIDE).deviations
+    for place in range(first, len(SCALES) + 1):
+        holed = _holed(grain, place, seen, easel, released.threshold)
+        groups = easel.found.groups[place]
+        allowed = max(most[place], easel.deviation(grain, groups)) * (1 + NEGLIGIBLE)
+        if place == len(SCALES):
+            allowed += A_BLOCK_MORE * easel.means.sum() / (easel.found.blocks[-1][-1] + 1)
+        if easel.deviation(holed, groups) <= allowed:
+            return holed
+    return grain
+
+
+def _holed(grain: Grain, place: int, seen: float, easel: Easel, threshold: int) -> Grain:
+    """The grain with as many holes of one size as leave no more than `seen` visible.
+
+    Blocks that are empty or not need not be unlike beside that.
+    """
+    grain = grain.with_shape(place, MOST_SHAPE) if place else grain
+
+    def visible(holes: float) -> float:
+        return easel.visible(replace(grain, holes=holes, hole_place=place), threshold)
+
+    _, holes = halved(visible, seen, 0.0, MOST_HOLES)
+    return replace(grain, holes=holes, hole_place=place)
+
+
+def _shape_seen(found: Pieces, slack: float) -> float:
+    """The gamma shape s that the number of seen bins speaks for.
+
+    A bin with x non-sensitive units is seen with probability 1 − e^(−r·x), so for counts of mean μ
+    the share seen is 1 − (1 + r·μ/s)^(−s), which grows with s. The number of seen bins is moved by
+    `slack` of its standard errors.
+    """
+    exponents = found.noise_rate * found.means
+    certain = float(-np.expm1(-exponents[~found.several]).sum())
+    several = exponents[found.several]
+    target = found.seen - certain + slack * found.seen_error
+
+    def unseen(shape: float) -> float:
+        return -float(-np.expm1(-shape * np.log1p(several / shape)).sum())
+
+    return shape_at(unseen, -target)

@@ -1,0 +1,129 @@
+"""Whether counts at two levels explain what was released: full bins on even ground, or holes in it.
+
+Counts that vary by degrees (fitting.py) miss both, and what is best for them differs most from what
+is best for others: bins that are equal can be told together, and empty ones are never to be filled.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from onesided.mechanisms.easel import Easel
+from onesided.mechanisms.fitting import NEGLIGIBLE, WIDE
+from onesided.mechanisms.grain import EVEN_SHAPES, Grain, Texture, TwoLevels
+from onesided.mechanisms.pieces import Floats, Pieces, Roughness
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+SHARES, MOST_FULL = 48, 0.95
+"""How many shares of full bins are considered, from one bin to the most, and which is the most."""
+
+DEVIATIONS = (-1.0, -0.5, 0.0, 0.5, 1.0)
+"""The deviations that are considered, as parts of what the answer leaves open to either side."""
+
+
+def two_levels(
+    found: Pieces, means: Floats, released: Roughness, generator: Generator
+) -> Grain | None:
+    """The grain of counts at two levels that agrees with all that was `released`, if one does.
+
+    `means` are what bins expect if pieces are even. Bins that may all be alike need no two levels.
+    """
+    easel = Easel(found, means, generator)
+    even = Grain(EVEN_SHAPES, Texture.EVEN)
+    if easel.deviation(even, found.blocks[0]) >= released.moved(-WIDE).deviations[0]:
+        return None
+    levels = _Evidence.of(found, means, released).explained()
+    if levels is None:
+        return None
+    grain = Grain(EVEN_SHAPES, Texture.EVEN, levels=levels)
+    drawn = [easel.deviation(grain, groups) for groups in found.groups]
+    apart = np.abs(np.array(drawn) - released.deviations)
+    tolerated = _tolerated(np.array(released.deviations), np.array(released.scales[1:]))
+    return grain if np.all(apart <= 2 * tolerated) else None
+
+
+def _tolerated(answers: Floats, scales: Floats) -> Floats:
+    """By how much what is made up may differ from answers with noise of these `scales`."""
+    return WIDE * scales + NEGLIGIBLE * np.abs(answers)
+
+
+@dataclass(frozen=True)
+class _Evidence:
+    """Pieces of several bins: `sizes`, and means of `all` units and of those not sensitive.
+
+    And the `answers` that speak for their levels: how much mass is visible below the `threshold`,
+    how far bins deviate, and how many of them a probe of noise `rate` saw; each with what of it is
+    `tolerated` as chance.
+    """
+
+    sizes: Floats
+    all: Floats
+    nonsensitive: Floats
+    threshold: int
+    rate: float
+    answers: Floats
+    tolerated: Floats
+
+    @classmethod
+    def of(cls, found: Pieces, means: Floats, released: Roughness) -> _Evidence:
+        several = found.several
+        _, first, sizes = np.unique(found.piece[several], return_index=True, return_counts=True)
+        rate = found.noise_rate
+        alone = float(-np.expm1(-rate * found.means[~several]).sum())
+        answers = np.array([released.visible, released.deviations[0], found.seen - alone])
+        scales = np.array([*released.scales[:2], found.seen_error])
+        return cls(
+            sizes.astype(np.float64),
+            means[several][first],
+            found.means[several][first],
+            released.threshold,
+            rate,
+            answers,
+            _tolerated(answers, scales),
+        )
+
+    def explained(self) -> TwoLevels | None:
+        """The levels that agree best with the answers; if 0 is among those that do, with 0."""
+        mass = float(self.all @ self.sizes)
+        if mass <= 0:
+            return None
+        _, deviation, _ = self.answers
+        possible = []
+        for part in DEVIATIONS:
+            asked = (deviation + part * self.tolerated[1]) / mass
+            wrong, levels = self._nearest(min(max(asked, 0.0), 1.0), mass)
+            if wrong <= 1:
+                possible.append((levels.low > 0, wrong, levels))
+        return min(possible, key=lambda each: each[:2])[-1] if possible else None
+
+    def _nearest(self, apart: float, mass: float) -> tuple[float, TwoLevels]:
+        """Of levels that deviate by a part `apart` of all `mass`, those that agree best.
+
+        With a share f at h and the others at l, f·h + (1 − f)·l = 1, bins deviate by
+        min(f, 1 − f)·(h − l). So l is 1 − `apart`, or less where most bins are full.
+        """
+        full = np.exp(np.linspace(-log(max(self.sizes.sum(), 2)), log(MOST_FULL), SHARES))
+        full = full[full <= 1 / (1 + apart)][:, None]
+        low = 1 - apart * np.maximum(1.0, full / (1 - full))
+        high = low + apart / np.minimum(full, 1 - full)
+
+        def mean(at_high: Floats, at_low: Floats) -> Floats:
+            return np.asarray((full * at_high + (1 - full) * at_low) @ self.sizes)
+
+        visible = mean(
+            np.minimum(high * self.all, self.threshold), np.minimum(low * self.all, self.threshold)
+        )
+        seen = mean(
+            -np.expm1(-self.rate * high * self.nonsensitive),
+            -np.expm1(-self.rate * low * self.nonsensitive),
+        )
+        told = np.stack([visible, np.full(visible.size, apart * mass), seen], axis=1)
+        wrong = (np.abs(told - self.answers) / self.tolerated).max(axis=1)
+        best = int(np.argmin(wrong))
+        return float(wrong[best]), TwoLevels(float(full[best, 0]), float(low[best, 0]))
