@@ -43,7 +43,7 @@ class Auto(AdaptiveMechanism):
 
     The candidates are `residual` at several splits (it continues the probe, which is not wasted),
     with and without buckets for unseen bins, and ordinary DP (candidates.py). Each is run on
-    made-up data that agree with the probe (picture.py), and the one with the smallest worst ratio
+    made-up data that agree with the probe (gallery.py), and the one with the smallest worst ratio
     to the best candidate is chosen.
     """
 
