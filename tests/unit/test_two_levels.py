@@ -1,4 +1,4 @@
-"""Counts at two levels: found where they are, and told from even and from scattered ones."""
+"""Counts at two levels: found where they are, and told from even bins and from even blocks."""
 
 from __future__ import annotations
 

@@ -83,12 +83,7 @@ class Auto(AdaptiveMechanism):
             for made_up in alike:
                 trial = _trial(made_up, outline)
                 before = _look(trial, outline, epsilon, dice)
-                again = -(-TRIALS // len(alike))
-                found: list[float] = []
-                for each, left in zip(options, losses, strict=True):
-                    runs = again if each.boldness > 1 else 1
-                    enough = HOPELESS * min(found, default=inf)
-                    found.append(_mean_error(each, trial, before, left, runs, enough, dice))
+                found = _errors(options, losses, trial, before, -(-TRIALS // len(alike)), dice)
                 errors += np.array(found) / len(alike)
             worst = np.maximum(worst, errors / errors.min())
         worst *= [each.boldness for each in options]
@@ -144,6 +139,23 @@ def _look(trial: Histogram, outline: Outline, epsilon: Fraction, dice: Randomnes
     if outline.n is None:
         total = sensitive_total(int(trial.sensitive.sum()), epsilon, outline)
     return Before(counts, rate, total)
+
+
+def _errors(
+    options: list[Candidate],
+    losses: list[Loss],
+    trial: Histogram,
+    before: Before,
+    again: int,
+    dice: Randomness,
+) -> list[float]:
+    """Of each candidate, bold ones tried `again` and again unless they are hopeless."""
+    found: list[float] = []
+    for each, left in zip(options, losses, strict=True):
+        runs = again if each.boldness > 1 else 1
+        enough = HOPELESS * min(found, default=inf)
+        found.append(_mean_error(each, trial, before, left, runs, enough, dice))
+    return found
 
 
 def _mean_error(

@@ -150,10 +150,8 @@ def _shape_seen(found: Pieces, slack: float) -> float:
     the share seen is 1 − (1 + r·μ/s)^(−s), which grows with s. The number of seen bins is moved by
     `slack` of its standard errors.
     """
-    exponents = found.noise_rate * found.means
-    certain = float(-np.expm1(-exponents[~found.several]).sum())
-    several = exponents[found.several]
-    target = found.seen - certain + slack * found.seen_error
+    several = found.noise_rate * found.means[found.several]
+    target = found.seen_in_several + slack * found.seen_error
 
     def unseen(shape: float) -> float:
         return -float(-np.expm1(-shape * np.log1p(several / shape)).sum())

@@ -80,6 +80,15 @@ class Pieces:
         q = np.exp(-t)
         return float(np.sqrt(np.sum(q * (1 - q**2) - 2 * t * q**2).clip(0))) + 1
 
+    @property
+    def seen_in_several(self) -> float:
+        """All that the probe saw but for what is expected of pieces of one bin.
+
+        A bin with x non-sensitive units is seen with probability 1 − e^(−r·x).
+        """
+        alone = self.means[~self.several]
+        return self.seen - float(-np.expm1(-self.noise_rate * alone).sum())
+
     def visible(self, counts: Counts, threshold: int) -> int:
         """Σ min(xᵢ, `threshold`) over the bins of pieces of more bins than one."""
         return int(np.minimum(counts[self.several], threshold).sum())

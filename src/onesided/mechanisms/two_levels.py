@@ -74,16 +74,14 @@ class _Evidence:
     def of(cls, found: Pieces, means: Floats, released: Roughness) -> _Evidence:
         several = found.several
         _, first, sizes = np.unique(found.piece[several], return_index=True, return_counts=True)
-        rate = found.noise_rate
-        alone = float(-np.expm1(-rate * found.means[~several]).sum())
-        answers = np.array([released.visible, released.deviations[0], found.seen - alone])
+        answers = np.array([released.visible, released.deviations[0], found.seen_in_several])
         scales = np.array([*released.scales[:2], found.seen_error])
         return cls(
             sizes.astype(np.float64),
             means[several][first],
             found.means[several][first],
             released.threshold,
-            rate,
+            found.noise_rate,
             answers,
             _tolerated(answers, scales),
         )
