@@ -66,10 +66,10 @@ def test_nothing_is_released_below_what_was_seen(chosen: Candidate) -> None:
 
 @pytest.mark.parametrize("chosen", EVERY, ids=lambda each: each.label)
 def test_a_bin_that_would_have_been_seen_if_it_were_full_is_empty(chosen: Candidate) -> None:
-    """900 units are unseen with probability e^(−9) at ε/4 = 1/100."""
+    """900 units are unseen with probability e^(−9) at ε/8 = 1/100."""
     levels = np.full(1024, 1000.0)
     levels[500] = 0
-    found, _ = released(chosen, drawn(levels, 0.9), "1/25")
+    found, _ = released(chosen, drawn(levels, 0.9), "2/25")
     assert found.value[500] == 0
     assert np.count_nonzero(found.value) > 1000
 

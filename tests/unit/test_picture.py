@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from onesided.mechanisms.easel import Easel
 from onesided.mechanisms.fitting import Span, grain_of_bins, measured_grain
 from onesided.mechanisms.grain import Grain, Texture, made_up_levels
 from onesided.mechanisms.picture import (
@@ -166,8 +167,8 @@ def test_measured_roughness_is_reproduced(texture: Texture) -> None:
     found = one_piece(counts.size, 1.0)
     means = np.full(counts.size, counts.mean())
     truth = Roughness.of(counts, found, 40)
-    bins = grain_of_bins(found, means, truth, dice)
-    grain = measured_grain(found, means, truth, bins, texture, dice)
+    easel = Easel(found, means - 1, dice)
+    grain = measured_grain(easel, truth, grain_of_bins(easel, truth), texture)
     made_up = picture(found, means, made_up_levels(found, grain, dice), ALIKE, dice)
     again = Roughness.of(made_up.all, found, 40)
     small, large, whole = again.deviations
@@ -183,7 +184,7 @@ def test_few_full_bins_are_told_from_many_nearly_empty_ones() -> None:
     counts[dice.permutation(4096)[:60]] = 500
     found = one_piece(counts.size, 1.0)
     means = np.full(counts.size, counts.mean())
-    shapes = grain_of_bins(found, means, Roughness.of(counts, found, 100), dice)
+    shapes = grain_of_bins(Easel(found, means - 1, dice), Roughness.of(counts, found, 100))
     assert shapes.even < 0.1
 
 
@@ -192,9 +193,8 @@ def test_a_region_that_is_empty_becomes_holes() -> None:
     counts = dice.poisson(np.where(np.arange(4096) < 400, 0, 1000))
     found = one_piece(counts.size, 1.0)
     truth = Roughness.of(counts, found, 100)
-    even = measured_grain(
-        found, np.full(4096, 900.0), truth, Span(1e3, 1e3), Texture.SCATTERED, dice
-    )
+    easel = Easel(found, np.full(4096, 899.0), dice)
+    even = measured_grain(easel, truth, Span(1e3, 1e3), Texture.SCATTERED)
     assert even.holes == pytest.approx(0.1, abs=0.04)
 
 
@@ -202,7 +202,7 @@ def test_textures_range_from_even_to_scattered() -> None:
     dice = seeded(5).generator()
     counts = dice.poisson(dice.gamma(0.5, 40, size=4096))
     found = pieces(probed(counts), RATE)
-    shapes = grain_of_bins(found, found.means, None, dice)
+    shapes = grain_of_bins(Easel(found, np.zeros(4096), dice), None)
     spread = {
         each: float(np.std(made_up_levels(found, Grain.of_bins(shapes.at(each), each), dice)))
         for each in Texture
@@ -244,10 +244,22 @@ def test_pieces_are_drawn_together_as_far_as_all_bins_deviate_less_than_they_do(
     hidden = found.means / 2
     apart = Roughness.of(dice.poisson(found.means + hidden), found, 8)
     alike = Roughness.of(dice.poisson(150, 1024), found, 8)
-    assert levelled_to(found, hidden, apart, dice)[0] is found
-    drawn, other = levelled_to(found, hidden, alike, dice)
+    assert np.ptp(levelled_to(found, hidden, apart)[0].means) > 90
+    drawn, other = levelled_to(found, hidden, alike)
     assert np.ptp(drawn.means) < 40
     assert drawn.means.sum() + other.sum() == pytest.approx(found.means.sum() + hidden.sum())
+
+
+def test_what_full_bins_deviate_by_is_no_difference_between_pieces() -> None:
+    """Pieces of one ground, apart by noise alone; unless most mass is in bins that stand out."""
+    piece = np.repeat([0, 1], 512)
+    found = Pieces.of(piece, np.array([50.0, 150.0]), np.zeros(1024, int), RATE)
+    none = np.zeros(1024)
+    dice = seeded(6).generator()
+    spiky = dice.poisson(np.where(np.arange(1024) % 16 == 0, 400, 80))
+    scattered = dice.poisson(np.where(np.arange(1024) % 16 == 0, 1600, 0))
+    assert np.ptp(levelled_to(found, none, Roughness.of(spiky, found, 8))[0].means) < 20
+    assert levelled_to(found, none, Roughness.of(scattered, found, 8))[0] is found
 
 
 @pytest.mark.parametrize("units", [700.0, 4_000.0, 10_000.0])
@@ -275,8 +287,9 @@ def test_holes_among_full_bins_are_no_smaller_than_the_deviations_allow() -> Non
     counts = dice.poisson(means)
     counts[:256] = 0
     released = Roughness.of(counts, found, 400)
-    bins = grain_of_bins(found, means, released, dice)
-    grain = measured_grain(found, means, released, bins, Texture.SCATTERED, dice)
+    easel = Easel(found, means - found.means, dice)
+    bins = grain_of_bins(easel, released)
+    grain = measured_grain(easel, released, bins, Texture.SCATTERED)
     assert grain.holes > 0.1
     assert grain.hole_place == 2
 
@@ -359,9 +372,10 @@ def test_an_answer_that_cannot_be_larger_does_not_make_blocks_unlike() -> None:
     noisy = Roughness(
         exact.visible, (*within, together + 30_000), 400, (10_000.0, 3000.0, 10_000.0, 10_000.0)
     )
-    bins = grain_of_bins(found, found.means, noisy, dice)
+    easel = Easel(found, np.zeros(found.means.size), dice)
+    bins = grain_of_bins(easel, noisy)
     for texture in Texture:
-        grain = measured_grain(found, found.means, noisy, bins, texture, dice)
+        grain = measured_grain(easel, noisy, bins, texture)
         assert grain.shapes[-1] > 1000
         drawn = dice.poisson(made_up_levels(found, grain, dice) * found.means)
         assert group_deviation(drawn, found.blocks[0]) == pytest.approx(within[0], rel=0.15)

@@ -160,3 +160,14 @@ def test_bins_that_are_far_from_empty_do_not_fill_the_others_of_their_block(full
     counts = np.where(np.arange(BINS) % 64 < full, 10_000, 0)
     for seed in range(4):
         assert not measured(counts, seed, BLOCK)[counts == 0].any()
+
+
+@pytest.mark.parametrize(("alike", "expected"), [(1, 0), (40, 1)])
+def test_a_lone_noise_does_not_speak_for_itself(alike: int, expected: int) -> None:
+    """One bin of many that is 13 scales above the others is noise; forty of them are counts."""
+    rate = Fraction(1, 20)
+    noisy = seeded(6).two_sided_geometric(rate, BINS)
+    noisy = np.where(noisy > 80, 0, noisy)
+    noisy[:alike] = 260
+    found = likely_counts(noisy, Noise(float(rate)))
+    assert np.count_nonzero(found) == expected * alike

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from onesided.mechanisms.easel import Easel
 from onesided.mechanisms.grain import TwoLevels
 from onesided.mechanisms.pieces import Pieces, Roughness
 from onesided.mechanisms.two_levels import two_levels
@@ -25,13 +26,18 @@ def released(counts: np.ndarray, share: float, seed: int) -> tuple[Pieces, Rough
     return found, Roughness(*exact.values[:1], exact.deviations, THRESHOLD, (200.0,) * 4)
 
 
+def around(found: Pieces, mean: float, dice: np.random.Generator) -> Easel:
+    """Bins that expect so many units."""
+    return Easel(found, mean - found.means, dice)
+
+
 @pytest.mark.parametrize(("full", "low", "high"), [(1 / 16, 20, 2000), (1 / 2, 0, 200)])
 def test_two_levels_are_found(full: float, low: int, high: int) -> None:
     """Few full bins on even ground, and empty ones between full ones."""
     dice = seeded(1).generator()
     counts = dice.poisson(np.where(np.arange(BINS) % round(1 / full) == 0, high, low))
     found, rough = released(counts, 0.5, 2)
-    grain = two_levels(found, np.full(BINS, counts.mean()), rough, dice)
+    grain = two_levels(around(found, counts.mean(), dice), rough)
     assert grain is not None
     assert grain.levels is not None
     assert grain.levels.full == pytest.approx(full, rel=0.2)
@@ -42,23 +48,23 @@ def test_even_counts_need_no_two_levels() -> None:
     dice = seeded(1).generator()
     counts = dice.poisson(300.0, BINS)
     found, rough = released(counts, 0.5, 2)
-    assert two_levels(found, np.full(BINS, 300.0), rough, dice) is None
+    assert two_levels(around(found, 300.0, dice), rough) is None
 
 
 def test_two_levels_must_agree_with_the_number_of_bins_that_the_probe_saw() -> None:
     dice = seeded(1).generator()
     counts = dice.poisson(np.where(np.arange(BINS) % 16 == 0, 2000, 20))
     found, rough = released(counts, 0.5, 2)
-    means = np.full(BINS, counts.mean())
-    assert two_levels(found, means, rough, dice) is not None
-    assert two_levels(replace(found, seen=BINS), means, rough, dice) is None
+    assert two_levels(around(found, counts.mean(), dice), rough) is not None
+    all_seen = replace(found, seen=BINS)
+    assert two_levels(around(all_seen, counts.mean(), dice), rough) is None
 
 
 def test_full_blocks_beside_empty_ones_are_no_two_levels_of_bins() -> None:
     dice = seeded(1).generator()
     counts = dice.poisson(np.where(np.arange(BINS) // 128 % 2 == 0, 400, 0))
     found, rough = released(counts, 0.5, 2)
-    assert two_levels(found, np.full(BINS, counts.mean()), rough, dice) is None
+    assert two_levels(around(found, counts.mean(), dice), rough) is None
 
 
 @pytest.mark.parametrize("full", [1e-3, 0.1, 0.5, 0.93])
@@ -73,4 +79,4 @@ def test_levels_are_one_on_average_and_spread_evenly(full: float) -> None:
 def test_no_units_in_pieces_have_no_levels() -> None:
     dice = seeded(1).generator()
     found, rough = released(np.zeros(BINS, int), 0.5, 2)
-    assert two_levels(found, np.zeros(BINS), rough, dice) is None
+    assert two_levels(around(found, 0.0, dice), rough) is None

@@ -33,8 +33,8 @@ NEGLIGIBLE_BINS = 1
 TRIALS = 2
 """How often those that put all bins into buckets are tried: their errors differ from run to run."""
 
-HOPELESS = 4.0
-"""One trial is enough for an error so many times that of another."""
+HOPELESS = 2.0
+"""One trial is enough for an error that counts so many times that of another."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,7 +153,7 @@ def _errors(
     found: list[float] = []
     for each, left in zip(options, losses, strict=True):
         runs = again if each.boldness > 1 else 1
-        enough = HOPELESS * min(found, default=inf)
+        enough = HOPELESS * min(found, default=inf) / each.boldness
         found.append(_mean_error(each, trial, before, left, runs, enough, dice))
     return found
 

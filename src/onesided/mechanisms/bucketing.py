@@ -28,7 +28,7 @@ from onesided.mechanisms.dawa import Dawa
 from onesided.mechanisms.given_buckets import GivenBuckets
 from onesided.mechanisms.halving import halving_tree
 from onesided.mechanisms.noise import unbiased
-from onesided.mechanisms.pieces import Pieces, pieces
+from onesided.mechanisms.pieces import Pieces
 from onesided.mechanisms.probe import probe_loss
 from onesided.mechanisms.wary import SHARES, Wary, share_for
 from onesided.randomness import Randomness
@@ -84,10 +84,9 @@ class InPieces(Candidate):
         return _halves(epsilon, outline)
 
     def measure(self, data: Histogram, before: Before, left: Loss, rng: Randomness) -> Measurement:
-        order = halving_tree(data.shape).order
-        found = pieces(before.counts.reshape(-1)[order], float(before.rate))
+        found = before.pieces
         buckets = np.empty(data.bins, dtype=np.int64)
-        buckets[order] = _levels(found)
+        buckets[halving_tree(data.shape).order] = _levels(found)
         known = data.n is not None and not buckets.any()
         most = Fraction(1) if known else MOST_FOR_QUESTIONS
         together = float(found.means[found.several].sum()) / max(found.units, 1.0)

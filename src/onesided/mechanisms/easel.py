@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from onesided.data.histogram import Counts
@@ -18,17 +19,28 @@ LEAST_DRAWN, MOST_REPEATED = 1024, 16
 
 @dataclass(frozen=True)
 class Easel:
-    """Made-up counts around `means`, what bins expect if pieces are even."""
+    """Made-up counts of bins in pieces that were `found`, which expect `hidden` sensitive units.
+
+    All numbers of one grain are of the same counts, which are `drawn` when first asked for.
+    """
 
     found: Pieces
-    means: Floats
+    hidden: Floats
     generator: Generator
+    drawn: dict[Grain, list[Counts]] = field(default_factory=dict)
+
+    @cached_property
+    def means(self) -> Floats:
+        """What bins expect of all units if pieces are even."""
+        return self.found.means + self.hidden
 
     def draw(self, grain: Grain) -> list[Counts]:
         """Counts of a `grain`; several times where bins are few."""
-        times = repeats(self.means.size)
-        levels = (made_up_levels(self.found, grain, self.generator) for _ in range(times))
-        return [self.generator.poisson(each * self.means) for each in levels]
+        if grain not in self.drawn:
+            times = repeats(self.means.size)
+            levels = (made_up_levels(self.found, grain, self.generator) for _ in range(times))
+            self.drawn[grain] = [self.generator.poisson(each * self.means) for each in levels]
+        return self.drawn[grain]
 
     def deviation(self, grain: Grain, groups: Counts) -> float:
         drawn = self.draw(grain)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import sqrt
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,9 +11,6 @@ from onesided.mechanisms.easel import Easel
 from onesided.mechanisms.grain import Grain, Texture
 from onesided.mechanisms.pieces import SCALES, Floats, Pieces, Roughness
 from onesided.mechanisms.solving import LEAST_SHAPE, MOST_SHAPE, halved, shape_at
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
 
 NEGLIGIBLE = 0.05
 """By how much more than it may a made-up deviation may be, as it is drawn by chance."""
@@ -49,19 +45,17 @@ class Span:
         return ends.get(texture, sqrt(self.even * self.uneven))
 
 
-def grain_of_bins(
-    found: Pieces, means: Floats, released: Roughness | None, generator: Generator
-) -> Span:
+def grain_of_bins(easel: Easel, released: Roughness | None) -> Span:
     """The shapes of the bins of a block that agree with all that was released.
 
     That is the number of bins that the probe saw and, where it was asked, how much mass is visible
     and how far bins deviate: the former tells nearly empty bins from few full ones, the latter even
-    ones from uneven ones. `means` are what bins expect if pieces are even.
+    ones from uneven ones.
     """
+    found = easel.found
     seen = Span(_shape_seen(found, SLACK), _shape_seen(found, -SLACK))
     if released is None:
         return seen
-    easel = Easel(found, means, generator)
     threshold = released.threshold
 
     def deviation(shape: float) -> float:
@@ -78,23 +72,15 @@ def grain_of_bins(
     return by_deviation.within(seen).within(by_mass)
 
 
-def measured_grain(
-    found: Pieces,
-    means: Floats,
-    released: Roughness,
-    bins: Span,
-    texture: Texture,
-    generator: Generator,
-) -> Grain:
+def measured_grain(easel: Easel, released: Roughness, bins: Span, texture: Texture) -> Grain:
     """The grain with `bins` as the shape of bins, and of blocks what was `released` asks for.
 
     One scale after the other, from the smaller blocks, which deviate less the more equal they are.
     Mass that is visible then, but beyond doubt was not, is taken away by holes.
     """
     target = released.moved({Texture.EVEN: -WIDE, Texture.SCATTERED: WIDE}.get(texture, 0.0))
-    easel = Easel(found, means, generator)
     grain = Grain.of_bins(bins.at(texture), texture)
-    for place, groups in enumerate(found.groups[1:], start=1):
+    for place, groups in enumerate(easel.found.groups[1:], start=1):
         # Where most bins are empty all deviate as much as there is, however alike blocks are:
         # noise beyond that is no reason to take them for unlike.
         most = easel.deviation(grain.with_shape(place, LEAST_SHAPE), groups)
@@ -132,15 +118,34 @@ def _with_holes(grain: Grain, seen: float, easel: Easel, released: Roughness) ->
 def _holed(grain: Grain, place: int, seen: float, easel: Easel, threshold: int) -> Grain:
     """The grain with as many holes of one size as leave no more than `seen` visible.
 
-    Blocks that are empty or not need not be unlike beside that.
+    Bins that are not in a hole are so much fuller, whatever its size. Blocks that are empty or not
+    need not be unlike beside that.
     """
     grain = grain.with_shape(place, MOST_SHAPE) if place else grain
 
+    drawn = easel.draw(grain)
+
     def visible(holes: float) -> float:
-        return easel.visible(replace(grain, holes=holes, hole_place=place), threshold)
+        left = 1 - holes
+        fuller = (easel.found.visible(each / left, threshold) for each in drawn)
+        return left * sum(fuller) / len(drawn)
 
     _, holes = halved(visible, seen, 0.0, MOST_HOLES)
     return replace(grain, holes=holes, hole_place=place)
+
+
+def disagreement(easel: Easel, grain: Grain, released: Roughness) -> float:
+    """How many times what is tolerated as chance made-up counts differ from an answer, at most."""
+    visible = easel.visible(grain, released.threshold)
+    deviations = (easel.deviation(grain, groups) for groups in easel.found.groups)
+    answers, scales = np.array(released.values), np.array(released.scales)
+    apart = np.abs(np.array([visible, *deviations]) - answers)
+    return float(np.max(apart / np.maximum(tolerated(answers, scales), 1.0)))
+
+
+def tolerated(answers: Floats, scales: Floats) -> Floats:
+    """By how much what is made up may differ from answers with noise of these `scales`."""
+    return WIDE * scales + NEGLIGIBLE * np.abs(answers)
 
 
 def _shape_seen(found: Pieces, slack: float) -> float:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from onesided.data import Measurement
 from onesided.mechanisms.base import Outline
-from onesided.mechanisms.fitting import WIDE, grain_of_bins, measured_grain
+from onesided.mechanisms.easel import Easel
+from onesided.mechanisms.fitting import WIDE, disagreement, grain_of_bins, measured_grain
 from onesided.mechanisms.grain import Grain, Texture, made_up_levels
 from onesided.mechanisms.picture import (
     ALIKE,
@@ -16,13 +18,21 @@ from onesided.mechanisms.picture import (
     picture,
     thinned_to,
 )
+from onesided.mechanisms.pieces import Floats, Pieces, Roughness
 from onesided.mechanisms.probe import foreseen, released_answers, released_numbers
 from onesided.mechanisms.two_levels import two_levels
-from onesided.mechanisms.whereabouts import raised_to, with_gaps
+from onesided.mechanisms.whereabouts import Apart, Located, raised_to, with_gaps
 from onesided.randomness import Randomness
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
 
 LEAST_TRIED, MOST_REPEATS = 2048, 8
 """Pictures of few bins are drawn anew until so many bins have been tried, up to so many times."""
+
+CONTRADICTED = 2.5
+"""A picture that differs from an answer by so many times what is tolerated is none, unless all do:
+then one that differs by so many times as much as the best."""
 
 
 def pictures(
@@ -37,34 +47,54 @@ def pictures(
         return []
     generator = dice.generator()
     found, expected = foreseen(probe, outline, epsilon)
-    hidden = expected
     rough, apart = released_answers(probe, outline, epsilon)
-    if rough:
-        hidden = raised_to(found, hidden, rough.moved(-WIDE).deviations[-1])
-        found, hidden = levelled_to(found, hidden, rough, generator)
-        found, hidden = thinned_to(found, hidden, rough, generator)
-    bins = grain_of_bins(found, found.means + hidden, rough, generator)
-    supposed = dict.fromkeys(Texture, (found, hidden))
-    if local := released_numbers(probe, outline, epsilon):
-        supposed[Texture.SCATTERED] = with_gaps(found, hidden, local.scale)
-    grains = {
-        texture: measured_grain(here, here.means + unseen, rough, bins, texture, generator)
-        if rough
-        else Grain.of_bins(bins.at(texture), texture)
-        for texture, (here, unseen) in supposed.items()
-    }
-    likeness = ALIKE
-    if apart:
-        likely = grains[Texture.LIKELY]
-        likeness = measured_likeness(found, hidden, expected, likely, apart, generator)
-    drawn = [(*supposed[texture], grain) for texture, grain in grains.items()]
-    if rough and (grain := two_levels(found, found.means + hidden, rough, generator)):
-        drawn.append((found, hidden, grain))
+    local = released_numbers(probe, outline, epsilon)
+    if rough and apart and local:
+        drawn, likeness = _as_answered(found, expected, rough, local, apart, generator)
+    else:
+        easel, likeness = Easel(found, expected, generator), ALIKE
+        bins = grain_of_bins(easel, None)
+        drawn = [(easel, Grain.of_bins(bins.at(texture), texture)) for texture in Texture]
     repeats = min(-(-LEAST_TRIED // found.piece.size), MOST_REPEATS)
     return [
         [
-            picture(here, unseen, made_up_levels(here, grain, generator), likeness, generator)
+            picture(
+                each.found,
+                each.hidden,
+                made_up_levels(each.found, grain, generator),
+                likeness,
+                generator,
+            )
             for _ in range(repeats)
         ]
-        for here, unseen, grain in drawn
+        for each, grain in drawn
     ]
+
+
+def _as_answered(
+    found: Pieces,
+    expected: Floats,
+    rough: Roughness,
+    local: Located,
+    apart: Apart,
+    generator: Generator,
+) -> tuple[list[tuple[Easel, Grain]], float]:
+    """What to draw from so that all answers are met, and how alike the shares of bins are."""
+    hidden = raised_to(found, expected, rough.moved(-WIDE).deviations[-1])
+    found, hidden = levelled_to(found, hidden, rough)
+    found, hidden = thinned_to(found, hidden, rough, generator)
+    easel = Easel(found, hidden, generator)
+    gaps = Easel(*with_gaps(found, hidden, local.scale), generator)
+    supposed = {**dict.fromkeys(Texture, easel), Texture.SCATTERED: gaps}
+    bins = grain_of_bins(easel, rough)
+    grains = {
+        texture: measured_grain(each, rough, bins, texture) for texture, each in supposed.items()
+    }
+    drawn = [(supposed[texture], grain) for texture, grain in grains.items()]
+    if grain := two_levels(easel, rough):
+        drawn.append((easel, grain))
+    differ = [disagreement(each, grain, rough) for each, grain in drawn]
+    most = CONTRADICTED * max(min(differ), 1.0)
+    likely = grains[Texture.LIKELY]
+    likeness = measured_likeness(found, hidden, expected, likely, apart, generator)
+    return [each for each, by in zip(drawn, differ, strict=True) if by < most], likeness

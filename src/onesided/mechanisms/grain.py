@@ -74,7 +74,9 @@ class Grain:
         return replace(self, shapes=(*self.shapes[:place], shape, *self.shapes[place + 1 :]))
 
     def draw(self, shape: float, size: int, generator: Generator) -> Floats:
-        """Levels of mean 1 at a `shape`."""
+        """Levels of mean 1 at a `shape`; all alike at the largest."""
+        if shape >= MOST_SHAPE:
+            return np.ones(size)
         if self.texture is Texture.LONG_TAILED:
             variance = log1p(1 / shape)
             return generator.lognormal(-variance / 2, sqrt(variance), size)
@@ -98,5 +100,8 @@ def made_up_levels(found: Pieces, grain: Grain, generator: Generator) -> Floats:
         holed = TwoLevels(1 - grain.holes, NEARLY_NOTHING).spread(int(places[-1]) + 1, generator)
         levels *= generator.permutation(holed)[places]
     levels *= (np.bincount(found.piece) / np.bincount(found.piece, weights=levels))[found.piece]
-    alone = found.floor + generator.exponential(1 / found.noise_rate, found.floor.size)
-    return np.where(found.several, levels, alone / np.maximum(found.means, 1 / found.noise_rate))
+    alone = np.flatnonzero(~found.several)
+    hidden = generator.exponential(1 / found.noise_rate, alone.size)
+    least = np.maximum(found.means[alone], 1 / found.noise_rate)
+    levels[alone] = (found.floor[alone] + hidden) / least
+    return levels

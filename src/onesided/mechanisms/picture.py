@@ -19,7 +19,7 @@ from onesided.mechanisms.easel import repeats
 from onesided.mechanisms.fitting import WIDE
 from onesided.mechanisms.grain import NEARLY_NOTHING, Grain, made_up_levels
 from onesided.mechanisms.pieces import Floats, Pieces, Roughness, group_deviation
-from onesided.mechanisms.solving import MOST_SHAPE, STEPS, halved, shape_at
+from onesided.mechanisms.solving import MOST_SHAPE, STEPS, shape_at
 from onesided.mechanisms.whereabouts import Apart, distance
 
 if TYPE_CHECKING:
@@ -31,6 +31,10 @@ give up what is usual: noise exceeds it in one case of a hundred."""
 
 ALIKE = MOST_SHAPE
 """The concentration of shares that are taken to be all the same."""
+
+
+LEAST_GROUND = 1 / 4
+"""The part of all mass from which on differences between blocks are told by their ground."""
 
 
 @dataclass(frozen=True)
@@ -106,29 +110,41 @@ def measured_likeness(
     return ALIKE if away(ALIKE) >= least else shape_at(away, least)
 
 
-def levelled_to(
-    found: Pieces, hidden_means: Floats, released: Roughness, generator: Generator
-) -> tuple[Pieces, Floats]:
+def levelled_to(found: Pieces, hidden_means: Floats, released: Roughness) -> tuple[Pieces, Floats]:
     """Pieces and means of sensitive units, drawn together until they deviate as was `released`.
 
     The means of pieces have noise in them, and what was asked of all bins together tells that from
     differences. Pieces of one bin stand out beyond doubt and stay.
     """
-    most = released.moved(WIDE).deviations[-1]
-    several, together = found.several, found.groups[-1]
-
-    def drawn_together(means: Floats, share: float) -> Floats:
-        return np.where(several, means + share * (means[several].mean() - means), means)
-
-    def deviation(share: float) -> float:
-        counts = generator.poisson(drawn_together(found.means + hidden_means, share))
-        return group_deviation(counts, together)
-
-    if not several.any() or deviation(0.0) <= most:
+    beyond = _levels_beyond(found, hidden_means, released)
+    if beyond <= 1:
         return found, hidden_means
-    _, share = halved(deviation, most, 0.0, 1.0)
-    found = replace(found, means=drawn_together(found.means, share))
-    return found, drawn_together(hidden_means, share)
+    several = found.several
+
+    def drawn_together(means: Floats) -> Floats:
+        middle = means[several].mean()
+        return np.where(several, middle + (means - middle) / beyond, means)
+
+    return replace(found, means=drawn_together(found.means)), drawn_together(hidden_means)
+
+
+def _levels_beyond(found: Pieces, hidden_means: Floats, released: Roughness) -> float:
+    """How many times as far as they can, given what was `released`, the means of pieces deviate.
+
+    Not by more than all bins do. Full bins aside, which deviate from the others of their block,
+    there is a ground, all mass less what bins of small blocks deviate by; and that by which all
+    bins deviate more is due to differences of the ground between blocks.
+    """
+    means = (found.means + hidden_means)[found.several]
+    if not means.size:
+        return 0.0
+    within, altogether = released.deviations[0], released.deviations[-1]
+    ground = 1 - within / max(float(means.sum()), 1.0)
+    doubt = WIDE * released.scales[-1]
+    most = altogether + doubt
+    if ground > LEAST_GROUND:
+        most = min(most, (altogether - within + doubt) / ground)
+    return float(np.abs(means - np.median(means)).sum()) / max(most, 1.0)
 
 
 def thinned_to(

@@ -89,9 +89,10 @@ class Pieces:
         alone = self.means[~self.several]
         return self.seen - float(-np.expm1(-self.noise_rate * alone).sum())
 
-    def visible(self, counts: Counts, threshold: int) -> int:
-        """Σ min(xᵢ, `threshold`) over the bins of pieces of more bins than one."""
-        return int(np.minimum(counts[self.several], threshold).sum())
+    def visible(self, counts: Counts | Floats, threshold: int) -> float:
+        """Σ min(xᵢ, `threshold`) in pieces of more bins than one; a whole number if all xᵢ are."""
+        visible: float = np.minimum(counts[self.several], threshold).sum().item()
+        return visible
 
     @property
     def units(self) -> float:

@@ -35,6 +35,10 @@ WELL_POSSIBLE = 2.0
 """By how much the logarithm of its likelihood may fall short of the largest, and bins that hold
 less than the noise's scale are still taken for empty: two standard errors."""
 
+ANY_COUNT = 0.5
+"""How many full bins more are supposed than others tell of, with any count alike, so that none is
+ruled out."""
+
 MORE_EMPTY = 1 / 32
 """How many more empty bins are supposed than there seem to be, so that 0 is never ruled out."""
 
@@ -144,7 +148,7 @@ def _medians(noisy: Counts, noise: Noise, least: Counts, block: _Block) -> Count
     prior = _most_likely(likelihood, times)
     if not least.any():
         prior = _plainest(prior, likelihood, times, int(np.searchsorted(supposed, scale)))
-    empty, full = likelihood[:, 0], likelihood[:, 1:] * (prior[1:] / prior[1:].sum())
+    empty, full = likelihood[:, 0], likelihood[:, 1:] * _of_others(prior, likelihood, times)
     odds = _odds_of_empty(float(prior[0]), empty[where], full.sum(axis=1)[where], block)
     # The weights of counts above 0, heaped up, and of 0 in the same units.
     heaped = np.cumsum(full / supposed[1:], axis=1)
@@ -232,6 +236,17 @@ def _most_likely(likelihood: Floats, times: Counts) -> Floats:
         prior[0] += MORE_EMPTY
         prior /= total
     return prior
+
+
+def _of_others(prior: Floats, likelihood: Floats, times: Counts) -> Floats:
+    """The distribution of counts above 0 that a row is judged by: what the other bins tell of it.
+
+    A lone noise far above 0 would otherwise speak for itself.
+    """
+    full = prior[1:] * likelihood[:, 1:]
+    own = full / (likelihood @ prior)[:, None]
+    others = np.maximum(times.sum() * prior[1:] - own, 0.0) + ANY_COUNT / own.shape[1]
+    return np.asarray(others / others.sum(axis=1, keepdims=True))
 
 
 def _plainest(prior: Floats, likelihood: Floats, times: Counts, small: int) -> Floats:

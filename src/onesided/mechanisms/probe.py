@@ -29,8 +29,8 @@ from onesided.randomness import Randomness
 
 Floats = NDArray[np.float64]
 
-PROBE_SHARE = Fraction(1, 4)
-"""The part of ε that the one-sided release costs: (0, ε/4)."""
+PROBE_SHARE = Fraction(1, 8)
+"""The part of ε that the one-sided release costs: (0, ε/8)."""
 
 QUESTION_SHARE = Fraction(1, 128)
 """The part of ε that a question costs each kind of units that it is about, unless it is one of
@@ -87,13 +87,13 @@ def _is_number_asked(epsilon: Fraction, outline: Outline) -> bool:
 
 
 def sum_noise(epsilon: Fraction, outline: Outline) -> float:
-    """The standard deviation of the sum of the probe over declared bins, √d·k/(ε/4)."""
+    """The standard deviation of the sum of the probe over declared bins, √d·k/(ε/8)."""
     assert outline.shape is not None
     return sqrt(prod(outline.shape)) / float(probe_rate(epsilon, outline))
 
 
 def probe_loss(epsilon: Fraction, outline: Outline) -> Loss:
-    """(0, ε/4) for y, and its share for each question and kind of units that it is about."""
+    """(0, ε/8) for y, and its share for each question and kind of units that it is about."""
     shares = {each: question_share(each, epsilon, outline) for each in questions(epsilon, outline)}
     about_all = sum((share for each, share in shares.items() if each in ROUGHNESS), Fraction(0))
     return Loss(epsilon * sum(shares.values()), epsilon * (PROBE_SHARE + about_all))
@@ -116,7 +116,7 @@ def question_share(question: str, epsilon: Fraction, outline: Outline) -> Fracti
 
 
 def take_probe(data: Histogram, epsilon: Fraction, rng: Randomness) -> Measurement:
-    """y = x_ns − G at ε/4, unclipped where keys are declared, and then what y suggests to ask.
+    """y = x_ns − G at ε/8, unclipped where keys are declared, and then what y suggests to ask.
 
     Each answer has two-sided geometric noise. A unit that is added or removed moves the answers to
     a question by at most k in all. The last question, `APART`, is what all other answers suggest.
@@ -224,7 +224,7 @@ def _scale(question: str, epsilon: Fraction, outline: Outline) -> float:
 
 
 def _threshold(epsilon: Fraction, outline: Outline) -> int:
-    """The scale of the probe's noise, k/(ε/4), in whole units.
+    """The scale of the probe's noise, k/(ε/8), in whole units.
 
     Or more, where bins are so few that the visible mass would not rise out of its noise.
     """

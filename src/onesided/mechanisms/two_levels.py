@@ -8,49 +8,41 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import log
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from onesided.mechanisms.easel import Easel
-from onesided.mechanisms.fitting import NEGLIGIBLE, WIDE
+from onesided.mechanisms.fitting import WIDE, disagreement, tolerated
 from onesided.mechanisms.grain import EVEN_SHAPES, Grain, Texture, TwoLevels
 from onesided.mechanisms.pieces import Floats, Pieces, Roughness
 
-if TYPE_CHECKING:
-    from numpy.random import Generator
-
 SHARES, MOST_FULL = 48, 0.95
 """How many shares of full bins are considered, from one bin to the most, and which is the most."""
+
+MOST_DISAGREEMENT = 2.0
+"""How many times what is tolerated they may differ from an answer, together with all else."""
+
+UNLIKE = 0.15
+"""By which part fewer bins may be seen than expected, as the shares of units that are not sensitive
+differ from bin to bin: bins that are alike are seen most often."""
 
 DEVIATIONS = (-1.0, -0.5, 0.0, 0.5, 1.0)
 """The deviations that are considered, as parts of what the answer leaves open to either side."""
 
 
-def two_levels(
-    found: Pieces, means: Floats, released: Roughness, generator: Generator
-) -> Grain | None:
+def two_levels(easel: Easel, released: Roughness) -> Grain | None:
     """The grain of counts at two levels that agrees with all that was `released`, if one does.
 
-    `means` are what bins expect if pieces are even. Bins that may all be alike need no two levels.
+    Bins that may all be alike need no two levels.
     """
-    easel = Easel(found, means, generator)
     even = Grain(EVEN_SHAPES, Texture.EVEN)
-    if easel.deviation(even, found.blocks[0]) >= released.moved(-WIDE).deviations[0]:
+    if easel.deviation(even, easel.found.blocks[0]) >= released.moved(-WIDE).deviations[0]:
         return None
-    levels = _Evidence.of(found, means, released).explained()
+    levels = _Evidence.of(easel.found, easel.means, released).explained()
     if levels is None:
         return None
     grain = Grain(EVEN_SHAPES, Texture.EVEN, levels=levels)
-    drawn = [easel.deviation(grain, groups) for groups in found.groups]
-    apart = np.abs(np.array(drawn) - released.deviations)
-    tolerated = _tolerated(np.array(released.deviations), np.array(released.scales[1:]))
-    return grain if np.all(apart <= 2 * tolerated) else None
-
-
-def _tolerated(answers: Floats, scales: Floats) -> Floats:
-    """By how much what is made up may differ from answers with noise of these `scales`."""
-    return WIDE * scales + NEGLIGIBLE * np.abs(answers)
+    return grain if disagreement(easel, grain, released) <= MOST_DISAGREEMENT else None
 
 
 @dataclass(frozen=True)
@@ -83,7 +75,7 @@ class _Evidence:
             released.threshold,
             found.noise_rate,
             answers,
-            _tolerated(answers, scales),
+            tolerated(answers, scales),
         )
 
     def explained(self) -> TwoLevels | None:
@@ -122,6 +114,8 @@ class _Evidence:
             -np.expm1(-self.rate * low * self.nonsensitive),
         )
         told = np.stack([visible, np.full(visible.size, apart * mass), seen], axis=1)
-        wrong = (np.abs(told - self.answers) / self.tolerated).max(axis=1)
+        tolerated = np.tile(self.tolerated, (visible.size, 1))
+        tolerated[:, -1] += np.where(seen > self.answers[-1], UNLIKE * self.answers[-1], 0.0)
+        wrong = (np.abs(told - self.answers) / tolerated).max(axis=1)
         best = int(np.argmin(wrong))
         return float(wrong[best]), TwoLevels(float(full[best, 0]), float(low[best, 0]))

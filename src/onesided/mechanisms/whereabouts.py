@@ -70,8 +70,8 @@ def sensitive_means(found: Pieces, sensitive: float, local: Located | None) -> F
 
     Each of the `local` numbers t, with noise of scale s, is drawn towards e, what the share of
     sensitive units in all lets expect: e + (t − e)·v/(v + 2s²) with v = e²·(Σ(t − e)² − 2s²)₊/Σe²,
-    the variance of all that is no noise, less the standard deviation √(20·l)·s² that this sum has
-    over l localities by noise alone; or its own (t − e)² − 2s² where that is beyond doubt.
+    the variance of all that is no noise, less twice the standard deviation √(20·l)·s² that this sum
+    has over l localities by noise alone; or its own (t − e)² − 2s² where that is beyond doubt.
     """
     place = localities(found.means.size)
     sizes = np.bincount(place)
@@ -82,7 +82,7 @@ def sensitive_means(found: Pieces, sensitive: float, local: Located | None) -> F
     if local is not None:
         noise = 2 * local.scale**2
         apart = (local.numbers - expected) ** 2 - noise
-        told = max(apart.sum() - sqrt(20 * apart.size) * local.scale**2, 0.0)
+        told = max(apart.sum() - 2 * sqrt(20 * apart.size) * local.scale**2, 0.0)
         pooled = told / max(np.sum(expected**2), 1.0) * expected**2
         # The largest of l noises lies ln l scales further out than a single one.
         beyond_doubt = apart > ((OUTLIER + log(apart.size)) * local.scale) ** 2
