@@ -15,6 +15,7 @@ from onesided.mechanisms.believed import (
     likely_shares,
     pools,
     shares_of_means,
+    too_even,
     too_many_empty,
 )
 from onesided.randomness import seeded
@@ -146,3 +147,20 @@ def test_pools_with_too_many_empty_bins_are_told_alone_and_together() -> None:
     np.testing.assert_array_equal(np.flatnonzero(too_many_empty(pooled, one, 10.0, given)), [3])
     assert too_many_empty(pooled, everywhere, 10.0, given).all()
     assert not too_many_empty(pooled, everywhere, 10.0, np.zeros(100)).any()
+
+
+@pytest.mark.parametrize(
+    ("total", "deviation", "scale", "expected"),
+    [
+        (6000, 100, 1000.0, True),  # six scales of noise on empty bins
+        (6000, 2700, 1000.0, False),  # as uneven as chance makes three units a bin
+        (20_000, 100, 1000.0, False),  # even, but no noise
+        (6000, 100, 0.0, False),  # a total without noise
+    ],
+)
+def test_a_total_whose_bins_deviate_less_than_chance_is_noise(
+    total: int, deviation: int, scale: float, expected: bool
+) -> None:
+    one = np.zeros(1, dtype=np.int64)
+    pooled = Pooled.of(np.array([total]), np.array([2000]), one, scale)
+    assert too_even(pooled, np.array([deviation]), 300.0).tolist() == [expected]

@@ -33,6 +33,9 @@ BORNE = 0.05
 BEYOND_DOUBT = 3.0
 """By how many scales of its noise a shortfall must exceed what can be borne."""
 
+NO_NOISE = 8.0
+"""Totals of so many scales of their noise are counts, however even they are."""
+
 LARGEST_RATIO = 0.9999
 """A total that lies in one bin has deviations as large as itself."""
 
@@ -79,6 +82,20 @@ def likely_shares(pooled: Pooled, deviations: Counts, scale: float) -> Floats:
     likely, doubt = _drawn_to_neighbours(deviations, np.maximum(pooled.totals, 1.0), scale)
     ratios = (likely + doubt) / np.maximum(pooled.least, 1.0)
     return shares_of_means(np.where(pooled.least > 0, ratios, 1.0))
+
+
+def too_even(pooled: Pooled, deviations: Counts, scale: float) -> NDArray[np.bool_]:
+    """Which pools deviate by less than half of what chance alone makes of such means.
+
+    Poisson counts of mean m deviate from their median by about the lesser of m and 4/5·√m. If the
+    `deviations`, whose noise has the `scale`, are beyond doubt smaller, bins are emptier than that
+    and the total is noise, if it may be.
+    """
+    means = np.maximum(pooled.totals, 0) / pooled.bins
+    by_chance = pooled.bins * np.minimum(means, 0.8 * np.sqrt(means))
+    one_noise = (pooled.totals - pooled.least) / DOUBT
+    in_doubt = pooled.totals < NO_NOISE * one_noise
+    return np.asarray(in_doubt & (deviations + DOUBT * scale < by_chance / 2))
 
 
 def shares_of_means(ratios: Floats) -> Floats:

@@ -22,6 +22,7 @@ from onesided.mechanisms.believed import (
     is_more_than_noise,
     likely_shares,
     pools,
+    too_even,
     too_many_empty,
 )
 from onesided.mechanisms.bucket import BucketAlgorithm, Bucketed
@@ -91,7 +92,9 @@ class Wary(BucketAlgorithm):
             noisy = _measured(deviations, pool, rate, rng)
             notes.append(f"two-sided of rate {rate} on the deviations of buckets")
             pooled = Pooled.of(totals[several], sizes[several], pool, scale)
-            believed[several] *= likely_shares(pooled, noisy, 1 / float(rate))[pool]
+            shares = likely_shares(pooled, noisy, 1 / float(rate))
+            shares[too_even(pooled, noisy, 1 / float(rate))] = 0
+            believed[several] *= shares[pool]
             if self.shortfall_share:
                 rate = budget * self.shortfall_share / k
                 lacking = np.maximum(half_means(totals, sizes)[buckets] - counts.reshape(-1), 0)
