@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.random import Generator
 from numpy.typing import NDArray
 
 from onesided.data import Histogram
 from onesided.data.histogram import Counts
 from onesided.datasets.sampling import HiLoSampling, MSampling, OptIn
 from onesided.randomness import Randomness, seeded
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
 
 Floats = NDArray[np.float64]
 

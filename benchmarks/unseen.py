@@ -19,6 +19,14 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
+from accuracy import (
+    EPSILONS,
+    MOSTLY_OPEN,
+    PROCESSES,
+    WIDTH,
+    WORST_AGAINST_SOUND,
+    WORST_MOSTLY_OPEN,
+)
 from made_histograms import Made, all_kinds
 from rich.console import Console
 from rich.table import Table
@@ -37,22 +45,14 @@ from onesided.experiments.trial import Results
 from onesided.mechanisms.registry import mechanism
 from onesided.randomness import seeded
 
-EPSILONS = (1.0, 0.1, 0.01)
-PROCESSES = 2
-WIDTH = 120
 RUNS_AGAIN = 4
 """How many times as often a cell beyond a goal is run again."""
 
 OTHER_DP = tuple(Method(name, mechanism(name)) for name in ("privtree", "ahp"))
 SOUND_DP = tuple(each.label for each in (LAPLACE, DAWA, *OTHER_DP))
 METHODS = (*PAPER_DP, *PAPER_OSDP, DAWA, *OTHER_DP, AUTO)
-
-MOSTLY_OPEN = 0.25
-WORST_MOSTLY_OPEN = 2.5
-"""`auto` must not have a greater regret on any histogram at a share of a quarter or more."""
-
-WORST_AGAINST_SOUND = 2.0
-"""`auto` must nowhere have a greater error than so many times the best sound ordinary DP."""
+NEGLIGIBLE = 1e-5
+"""Smaller errors count as that of one bin in a hundred thousand that is wrong by one."""
 
 
 @dataclass(frozen=True)
@@ -102,9 +102,7 @@ def measure(cell: Cell) -> Found:
 
 
 def _ratio(own: float, errors: dict[str, float], among: Sequence[str]) -> float:
-    """Errors below that of one bin in a hundred thousand wrong by one count as that."""
-    negligible = 1e-5
-    return max(own, negligible) / max(min(errors[each] for each in among), negligible)
+    return max(own, NEGLIGIBLE) / max(min(errors[each] for each in among), NEGLIGIBLE)
 
 
 def measured(cells: list[Cell], console: Console) -> list[Found]:

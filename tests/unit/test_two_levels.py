@@ -16,14 +16,16 @@ from onesided.randomness import seeded
 BINS, RATE, THRESHOLD = 1024, 1 / 40, 40
 
 
-def released(counts: np.ndarray, share: float, seed: int) -> tuple[Pieces, Roughness]:
+def released(
+    counts: np.ndarray, share: float, seed: int, threshold: int = THRESHOLD
+) -> tuple[Pieces, Roughness]:
     """One piece of all bins, of which the probe saw as many as it would; and exact answers."""
     dice = seeded(seed).generator()
     others = dice.binomial(counts, share)
     probe = others - dice.geometric(1 - np.exp(-RATE), counts.size) + 1
     found = Pieces.of(np.zeros(BINS, int), np.array([others.mean()]), probe, RATE)
-    exact = Roughness.of(counts, found, THRESHOLD)
-    return found, Roughness(*exact.values[:1], exact.deviations, THRESHOLD, (200.0,) * 4)
+    exact = Roughness.of(counts, found, threshold)
+    return found, Roughness(*exact.values[:1], exact.deviations, threshold, (200.0,) * 4)
 
 
 def around(found: Pieces, mean: float, dice: np.random.Generator) -> Easel:
@@ -80,3 +82,15 @@ def test_no_units_in_pieces_have_no_levels() -> None:
     dice = seeded(1).generator()
     found, rough = released(np.zeros(BINS, int), 0.5, 2)
     assert two_levels(around(found, 0.0, dice), rough) is None
+
+
+def test_holes_are_considered_where_nothing_tells_them_from_full_bins_on_even_ground() -> None:
+    """Counts far below the threshold, a fifth of them 0: what is visible says nothing of that."""
+    dice = seeded(1).generator()
+    counts = dice.poisson(np.where(np.arange(BINS) % 5 == 0, 0, 2000))
+    found, rough = released(counts, 0.002, 2, threshold=5000)
+    grain = two_levels(around(found, counts.mean(), dice), rough)
+    assert grain is not None
+    assert grain.levels is not None
+    assert grain.levels.low == 0
+    assert grain.levels.full == pytest.approx(0.8, abs=0.1)

@@ -33,6 +33,9 @@ ALIKE = MOST_SHAPE
 """The concentration of shares that are taken to be all the same."""
 
 
+MOST_VARIANCE = 2.0
+"""Of the logarithm of how many sensitive units a bin has, given the others."""
+
 LEAST_GROUND = 1 / 4
 """The part of all mass from which on differences between blocks are told by their ground."""
 
@@ -66,7 +69,7 @@ def _mixed(
     Shares q vary about what is expected like a beta variable with a concentration, `likeness` c. In
     a piece of one bin the number of others is known, so that of sensitive ones varies instead: they
     are (1 − q)/q times the others, the logarithm of which has about the variance
-    1/(q·(1 − q)·(c + 1)).
+    1/(q·(1 − q)·(c + 1)); or less, as few others need not mean that a bin is small.
     """
     means = found.means + hidden_means
     share = found.means / np.where(means > 0, means, 1)
@@ -78,6 +81,7 @@ def _mixed(
     within = share[several]
     share[several] = generator.beta(within * likeness, (1 - within) * likeness)
     variance = 1 / (share[alone] * (1 - share[alone]) * (likeness + 1))
+    variance = np.minimum(variance, MOST_VARIANCE)
     times = generator.lognormal(-variance / 2, np.sqrt(variance))
     means[alone] = found.means[alone] + hidden_means[alone] * times
     share[alone] = found.means[alone] / means[alone]

@@ -6,6 +6,7 @@ is best for others: bins that are equal can be told together, and empty ones are
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import log
 
@@ -13,7 +14,7 @@ import numpy as np
 
 from onesided.mechanisms.easel import Easel
 from onesided.mechanisms.fitting import WIDE, disagreement, tolerated
-from onesided.mechanisms.grain import EVEN_SHAPES, Grain, Texture, TwoLevels
+from onesided.mechanisms.grain import EVEN_SHAPES, NEARLY_NOTHING, Grain, Texture, TwoLevels
 from onesided.mechanisms.pieces import Floats, Pieces, Roughness
 
 SHARES, MOST_FULL = 48, 0.95
@@ -84,23 +85,26 @@ class _Evidence:
         if mass <= 0:
             return None
         _, deviation, _ = self.answers
-        possible = []
-        for part in DEVIATIONS:
-            asked = (deviation + part * self.tolerated[1]) / mass
-            wrong, levels = self._nearest(min(max(asked, 0.0), 1.0), mass)
-            if wrong <= 1:
-                possible.append((levels.low > 0, wrong, levels))
-        return min(possible, key=lambda each: each[:2])[-1] if possible else None
+        considered = [
+            (levels.low > 0, wrong, levels)
+            for part in DEVIATIONS
+            for wrong, levels in self._considered((deviation + part * self.tolerated[1]) / mass)
+            if wrong <= 1
+        ]
+        return min(considered, key=lambda each: each[:2], default=(None, None, None))[-1]
 
-    def _nearest(self, apart: float, mass: float) -> tuple[float, TwoLevels]:
-        """Of levels that deviate by a part `apart` of all `mass`, those that agree best.
+    def _considered(self, apart: float) -> Iterator[tuple[float, TwoLevels]]:
+        """Levels that deviate by a part `apart` of all mass, and how wrong they are.
 
         With a share f at h and the others at l, f·h + (1 − f)·l = 1, bins deviate by
-        min(f, 1 − f)·(h − l). So l is 1 − `apart`, or less where most bins are full.
+        min(f, 1 − f)·(h − l). So l is 1 − `apart`, or less where most bins are full; f is at most
+        1/(1 + `apart`), where l is 0.
         """
-        full = np.exp(np.linspace(-log(max(self.sizes.sum(), 2)), log(MOST_FULL), SHARES))
-        full = full[full <= 1 / (1 + apart)][:, None]
+        apart = min(max(apart, 0.0), 1.0)
+        most = min(1 / (1 + apart), MOST_FULL)
+        full = np.exp(np.linspace(-log(max(self.sizes.sum(), 2)), log(most), SHARES))[:, None]
         low = 1 - apart * np.maximum(1.0, full / (1 - full))
+        low[low < NEARLY_NOTHING] = 0.0
         high = low + apart / np.minimum(full, 1 - full)
 
         def mean(at_high: Floats, at_low: Floats) -> Floats:
@@ -113,9 +117,10 @@ class _Evidence:
             -np.expm1(-self.rate * high * self.nonsensitive),
             -np.expm1(-self.rate * low * self.nonsensitive),
         )
+        mass = float(self.all @ self.sizes)
         told = np.stack([visible, np.full(visible.size, apart * mass), seen], axis=1)
         tolerated = np.tile(self.tolerated, (visible.size, 1))
         tolerated[:, -1] += np.where(seen > self.answers[-1], UNLIKE * self.answers[-1], 0.0)
         wrong = (np.abs(told - self.answers) / tolerated).max(axis=1)
-        best = int(np.argmin(wrong))
-        return float(wrong[best]), TwoLevels(float(full[best, 0]), float(low[best, 0]))
+        for each, *levels in zip(wrong, full[:, 0], low[:, 0], strict=True):
+            yield float(each), TwoLevels(*map(float, levels))
