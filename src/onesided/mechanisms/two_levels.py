@@ -79,16 +79,19 @@ class _Evidence:
             tolerated(answers, scales),
         )
 
+    @property
+    def mass(self) -> float:
+        return float(self.all @ self.sizes)
+
     def explained(self) -> TwoLevels | None:
         """The levels that agree best with the answers; if 0 is among those that do, with 0."""
-        mass = float(self.all @ self.sizes)
-        if mass <= 0:
+        if self.mass <= 0:
             return None
-        _, deviation, _ = self.answers
+        deviations = self.answers[1] + np.array(DEVIATIONS) * self.tolerated[1]
         considered = [
             (levels.low > 0, wrong, levels)
-            for part in DEVIATIONS
-            for wrong, levels in self._considered((deviation + part * self.tolerated[1]) / mass)
+            for each in deviations / self.mass
+            for wrong, levels in self._considered(each)
             if wrong <= 1
         ]
         return min(considered, key=lambda each: each[:2], default=(None, None, None))[-1]
@@ -117,10 +120,9 @@ class _Evidence:
             -np.expm1(-self.rate * high * self.nonsensitive),
             -np.expm1(-self.rate * low * self.nonsensitive),
         )
-        mass = float(self.all @ self.sizes)
-        told = np.stack([visible, np.full(visible.size, apart * mass), seen], axis=1)
-        tolerated = np.tile(self.tolerated, (visible.size, 1))
-        tolerated[:, -1] += np.where(seen > self.answers[-1], UNLIKE * self.answers[-1], 0.0)
-        wrong = (np.abs(told - self.answers) / tolerated).max(axis=1)
+        told = np.stack([visible, np.full(visible.size, apart * self.mass), seen], axis=1)
+        allowed = np.tile(self.tolerated, (visible.size, 1))
+        allowed[:, -1] += np.where(seen > self.answers[-1], UNLIKE * self.answers[-1], 0.0)
+        wrong = (np.abs(told - self.answers) / allowed).max(axis=1)
         for each, *levels in zip(wrong, full[:, 0], low[:, 0], strict=True):
             yield float(each), TwoLevels(*map(float, levels))
