@@ -12,7 +12,7 @@ from onesided.mechanisms.base import Outline
 from onesided.mechanisms.easel import Easel
 from onesided.mechanisms.fitting import disagreement
 from onesided.mechanisms.gallery import CONTRADICTED, pictures
-from onesided.mechanisms.grain import Grain, Texture, TwoLevels
+from onesided.mechanisms.grain import EVEN_SHAPES, Grain, Texture, TwoLevels
 from onesided.mechanisms.pieces import Pieces, Roughness
 from onesided.mechanisms.probe import take_probe
 from onesided.randomness import seeded
@@ -41,11 +41,10 @@ def test_counts_that_vary_by_degrees_contradict_what_is_visible_of_full_bins() -
     found = Pieces.of(np.zeros(BINS, int), np.zeros(1), np.zeros(BINS, int), 0.01)
     exact = Roughness.of(counts, found, 200)
     released = Roughness(exact.visible, exact.deviations, 200, (1000.0,) * 4)
-    easel = Easel(found, np.full(BINS, counts.mean()), seeded(2).generator())
     mean = counts.mean()
+    easel = Easel(found, np.full(BINS, mean), seeded(2).generator())
     levels = TwoLevels(1 / EVERY, GROUND / mean)
-    right = Grain.of_bins(1e6, Texture.EVEN)
-    right = Grain(right.shapes, right.texture, levels=levels)
+    right = Grain(EVEN_SHAPES, Texture.EVEN, levels=levels)
     assert disagreement(easel, right, released) < 1
     assert disagreement(easel, Grain.of_bins(0.5, Texture.LIKELY), released) > CONTRADICTED
 

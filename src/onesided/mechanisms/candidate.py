@@ -13,11 +13,10 @@ from onesided.data import Histogram, Measurement
 from onesided.data.histogram import Counts
 from onesided.loss import Loss
 from onesided.mechanisms.base import Outline, PublicFacts
-from onesided.mechanisms.halving import halving_tree
 from onesided.mechanisms.noise import unbiased
 from onesided.mechanisms.one_sided import subtract_noise
-from onesided.mechanisms.pieces import Pieces, pieces
-from onesided.mechanisms.probe import probe_loss
+from onesided.mechanisms.pieces import Pieces
+from onesided.mechanisms.probe import cut, probe_loss
 from onesided.mechanisms.residual import SensitiveTotal
 from onesided.randomness import Randomness
 
@@ -40,9 +39,8 @@ class Before:
 
     @cached_property
     def pieces(self) -> Pieces:
-        """Those of `counts`, in the order of the halving tree."""
-        order = halving_tree(self.counts.shape).order
-        return pieces(self.counts.reshape(-1)[order], float(self.rate))
+        """Those of `counts`."""
+        return cut(self.counts, self.rate)
 
 
 class Candidate(ABC):

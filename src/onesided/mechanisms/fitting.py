@@ -122,7 +122,6 @@ def _holed(grain: Grain, place: int, seen: float, easel: Easel, threshold: int) 
     need not be unlike beside that.
     """
     grain = grain.with_shape(place, MOST_SHAPE) if place else grain
-
     drawn = easel.draw(grain)
 
     def visible(holes: float) -> float:

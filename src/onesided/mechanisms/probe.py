@@ -172,7 +172,7 @@ def _probed_pieces(probe: Measurement, outline: Outline, epsilon: Fraction) -> P
         alone = np.arange(probe.value.size)
         rate = float(probe_rate(epsilon, outline))
         return Pieces.of(alone, probe.value.astype(np.float64), probe.value, rate)
-    return _cut(probe.value, epsilon, outline)
+    return cut(probe.value, probe_rate(epsilon, outline))
 
 
 def released_total(
@@ -208,10 +208,13 @@ def released_answers(
     return rough.in_order(), Apart(float(probe.parts[APART][0]), _scale(APART, epsilon, outline))
 
 
-def _cut(probe: Counts, epsilon: Fraction, outline: Outline) -> Pieces:
-    """The pieces of y over declared bins: the same ones for the questions and for the pictures."""
+def cut(probe: Counts, rate: Fraction) -> Pieces:
+    """The pieces of y over declared bins, in the order of the halving tree.
+
+    The same ones for the questions, for the pictures and for buckets.
+    """
     order = halving_tree(probe.shape).order
-    return pieces(probe.reshape(-1)[order], float(probe_rate(epsilon, outline)))
+    return pieces(probe.reshape(-1)[order], float(rate))
 
 
 def _question_rate(question: str, epsilon: Fraction, outline: Outline) -> Fraction:
@@ -243,7 +246,7 @@ def _first_answers(
         answers[NUMBER] = np.array([data.sensitive.sum()])
     if WHERE in asked:
         order = halving_tree(data.shape).order
-        found = _cut(probe, epsilon, outline)
+        found = cut(probe, probe_rate(epsilon, outline))
         rough = Roughness.of(data.all.reshape(-1)[order], found, _threshold(epsilon, outline))
         for each, value in zip(ROUGHNESS, rough.values, strict=True):
             answers[each] = np.array([int(value)])
