@@ -250,6 +250,16 @@ def test_pieces_are_drawn_together_as_far_as_all_bins_deviate_less_than_they_do(
     assert drawn.means.sum() + other.sum() == pytest.approx(found.means.sum() + hidden.sum())
 
 
+def test_empty_pieces_stay_empty_where_most_are() -> None:
+    """Full ones have fewer units than seemed, and the rest does not lie in the empty ones."""
+    piece = np.repeat([0, 1, 2], [200, 600, 224])
+    found = Pieces.of(piece, np.array([0.0, 0.0, 300.0]), np.zeros(1024, int), RATE)
+    fewer = Roughness.of(np.where(piece == 2, 200, 0), found, 8)
+    drawn, _ = levelled_to(found, np.zeros(1024), fewer)
+    assert drawn.means[0] == 0
+    assert 190 < drawn.means[-1] < 210
+
+
 def test_what_full_bins_deviate_by_is_no_difference_between_pieces() -> None:
     """Pieces of one ground, apart by noise alone; unless most mass is in bins that stand out."""
     piece = np.repeat([0, 1], 512)

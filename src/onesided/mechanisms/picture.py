@@ -32,7 +32,6 @@ give up what is usual: noise exceeds it in one case of a hundred."""
 ALIKE = MOST_SHAPE
 """The concentration of shares that are taken to be all the same."""
 
-
 MOST_VARIANCE = 2.0
 """Of the logarithm of how many sensitive units a bin has, given the others."""
 
@@ -118,7 +117,8 @@ def levelled_to(found: Pieces, hidden_means: Floats, released: Roughness) -> tup
     """Pieces and means of sensitive units, drawn together until they deviate as was `released`.
 
     The means of pieces have noise in them, and what was asked of all bins together tells that from
-    differences. Pieces of one bin stand out beyond doubt and stay.
+    differences. Pieces of one bin stand out beyond doubt and stay. Where most of the others seem to
+    be empty, full ones have less and the empty ones stay so.
     """
     beyond = _levels_beyond(found, hidden_means, released)
     if beyond <= 1:
@@ -126,7 +126,7 @@ def levelled_to(found: Pieces, hidden_means: Floats, released: Roughness) -> tup
     several = found.several
 
     def drawn_together(means: Floats) -> Floats:
-        middle = means[several].mean()
+        middle = means[several].mean() if np.median(means[several]) > 0 else 0.0
         return np.where(several, middle + (means - middle) / beyond, means)
 
     return replace(found, means=drawn_together(found.means)), drawn_together(hidden_means)
