@@ -30,7 +30,7 @@ EPSILON = Fraction(1, 10)
 
 def completed(data: Histogram, seed: int) -> tuple[np.ndarray, Fraction]:
     """What is released at a = ε/2 after a probe, and the rate of the noise on sensitive units."""
-    chosen, outline, rng = Completed(Fraction(1, 2)), Outline.of(data), seeded(seed)
+    chosen, outline, rng = Completed(), Outline.of(data), seeded(seed)
     rate = probe_rate(EPSILON, outline)
     before = Before(subtract_noise(data.nonsensitive, rate, rng), rate, None)
     left = chosen.loss(EPSILON, outline)
@@ -71,3 +71,15 @@ def test_neighbourhoods_are_a_few_bins_each_and_hold_all(shape: list[int]) -> No
 def test_neighbours_in_a_plane_are_near_in_both_directions() -> None:
     rows, columns = np.nonzero(neighbourhoods((64, 64)) == 5)
     assert np.ptp(rows) == np.ptp(columns) == 7
+
+
+def test_bins_beside_each_other_in_a_plane_tell_of_each_other() -> None:
+    """A slope on a map, and the same counts in an order in which no neighbours are alike."""
+    levels = LEVEL * (1 + np.arange(64)[:, None] / 32) * np.ones(64)
+    counts = seeded(5).generator().poisson(levels)
+    mixed = seeded(6).generator().permutation(counts.reshape(-1)).reshape(counts.shape)
+    alike, unlike = (
+        np.mean([mre(each, completed(Histogram(each, each // 2), seed)[0]) for seed in range(4)])
+        for each in (counts, mixed)
+    )
+    assert alike < 0.8 * unlike

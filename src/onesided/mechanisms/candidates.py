@@ -17,9 +17,6 @@ from onesided.mechanisms.wary import SHARES
 SPLITS = (Fraction(1, 16), Fraction(1, 8), Fraction(1, 4), Fraction(1, 2))
 """The parts of ε that `residual` may measure sensitive units with."""
 
-COMPLETED_SPLITS = SPLITS[-2:]
-"""Those at which the sensitive units of single bins are worth measuring."""
-
 LEAST_LEFT = Fraction(1, 64)
 """The part of ε that questions must leave of such a part."""
 
@@ -38,7 +35,7 @@ def candidates(outline: Outline, epsilon: Fraction) -> list[Candidate]:
     ]
     if outline.shape is None:
         return found
-    found += (Completed(share) for share in COMPLETED_SPLITS)
+    found += (Completed(), Completed(none_empty=True))
     if is_bucketed(outline):
         half = Residual(sensitive_share=Fraction(1, 2), unseen=Unseen.BUCKETS)
         found.append(Continued(half, "residual at a = 1/2 ε, unseen bins in buckets"))

@@ -11,19 +11,32 @@ from onesided.data import Histogram, Measurement
 from onesided.data.histogram import Counts
 from onesided.loss import Loss
 from onesided.mechanisms.base import Outline, PublicFacts
-from onesided.mechanisms.candidate import Before, Candidate, left_of, outline_of, topped_up
+from onesided.mechanisms.candidate import (
+    BOLD,
+    Before,
+    Candidate,
+    left_of,
+    outline_of,
+    topped_up,
+)
 from onesided.mechanisms.halving import halving_tree
+from onesided.mechanisms.neighbours import Expected, expected_from_neighbours
 from onesided.mechanisms.noise import (
     CONFIDENCE,
     geometric_mean,
     geometric_quantile,
     two_sided_mean_size,
+    unbiased,
 )
-from onesided.mechanisms.posterior import Noise, likely_counts
+from onesided.mechanisms.noise_on_sums import Noise
+from onesided.mechanisms.posterior import likely_counts
 from onesided.mechanisms.probe import MOST_BINS_FOR_BUCKETS, probe_rate
 from onesided.mechanisms.residual import Residual, Seen, intervals
 from onesided.mechanisms.whereabouts import localities
 from onesided.randomness import Randomness
+
+SHARE = Fraction(1, 2)
+"""The part of ε at which the sensitive units of single bins are worth measuring."""
 
 LEAST_NEIGHBOURHOODS = 4
 """Fewer bins are taken together where bins are few."""
@@ -51,34 +64,33 @@ class Continued(Candidate):
 
 @dataclass(frozen=True)
 class Completed(Candidate):
-    """y is topped up, and the sensitive units of every bin are measured: (a, ε − a), a/ε = `share`.
+    """y is topped up, and the sensitive units of every bin are measured: (a, ε − a), a = ε/2.
 
     The sum of the two is x_ns − G + x_s + N, the count of all units with noise whose distribution
     is known; what is likely given all of these sums is released (posterior.py). Where nothing was
     seen, x_ns − G says nothing of x_ns, so that x_s + N is better alone; neighbours tell whether
-    such a bin is empty.
+    such a bin is empty, and what bins are like where they are alike (neighbours.py).
     """
 
-    share: Fraction
+    none_empty: bool = False
 
     @property
     def label(self) -> str:  # type: ignore[override]
-        return f"all bins at a = {self.share} ε"
+        return f"all bins at a = {SHARE} ε" + (", none of them empty" if self.none_empty else "")
+
+    @property
+    def boldness(self) -> float:  # type: ignore[override]
+        return BOLD if self.none_empty else 1.0
 
     def loss(self, epsilon: Fraction, outline: Outline) -> Loss:
-        return left_of(self.share, epsilon, outline)
+        return left_of(SHARE, epsilon, outline)
 
     def measure(self, data: Histogram, before: Before, left: Loss, rng: Randomness) -> Measurement:
         seen, down = topped_up(data, before, left, rng)
         both = left.sensitive / data.k
         noise = rng.two_sided_geometric(both, data.bins).reshape(data.shape)
         measured = data.sensitive + noise
-        likely = likely_counts(seen + measured, Noise(float(both), float(down)), least=seen)
-        unseen = seen <= 0
-        if unseen.any():
-            few = data.bins <= MOST_BINS_FOR_BUCKETS
-            block = neighbourhoods(data.shape)[unseen] if few else None
-            likely[unseen] = likely_counts(measured[unseen], Noise(float(both)), block=block)
+        likely = self._likely(seen, measured, Noise(float(both), float(down)))
         floor = np.maximum(seen, 0)
         tail = (1 - CONFIDENCE) / 2
         beyond = np.maximum(measured + geometric_quantile(both, tail), 0)
@@ -94,6 +106,30 @@ class Completed(Candidate):
             parts={"lower": floor},
         )
 
+    def _likely(self, seen: Counts, measured: Counts, noise: Noise) -> Counts:
+        """What is likely of all units, given `seen` = x_ns − G and `measured` = x_s + N."""
+        unseen = seen <= 0
+        block, expected = None, Expected.nothing(seen.size)
+        if seen.size <= MOST_BINS_FOR_BUCKETS:
+            block = neighbourhoods(seen.shape)[unseen]
+            expected = _expected(seen, measured, noise)
+        likely = likely_counts(
+            seen + measured,
+            noise,
+            least=seen,
+            expected=expected.but(unseen.reshape(-1)),
+            none_empty=self.none_empty,
+        )
+        if unseen.any():
+            likely[unseen] = likely_counts(
+                measured[unseen],
+                Noise(noise.both),
+                block=block,
+                expected=expected.at(unseen.reshape(-1)),
+                none_empty=self.none_empty,
+            )
+        return likely
+
     def expected_error(self, facts: PublicFacts, epsilon: Fraction) -> float | None:
         """The noise on both kinds of units, or all of them where that is less."""
         if facts.density is None:
@@ -103,6 +139,18 @@ class Completed(Candidate):
         down = probe_rate(epsilon, outline) + left.nonsensitive / facts.k
         wrong = two_sided_mean_size(left.sensitive / facts.k) + geometric_mean(down)
         return min(wrong, facts.density)
+
+
+def _expected(seen: Counts, measured: Counts, noise: Noise) -> Expected:
+    """What is expected of bins, as those beside them in the order of the halving tree tell."""
+    order = halving_tree(seen.shape).order
+    counts = unbiased(seen, noise.down) + measured
+    alone = Noise(noise.both).variance
+    # Where nothing was seen, the one-sided noise is none of the sum.
+    variance = alone + (noise.variance - alone) * float(np.mean(seen > 0))
+    place = np.empty_like(order)
+    place[order] = np.arange(order.size)
+    return expected_from_neighbours(counts.reshape(-1)[order], variance).at(place)
 
 
 def neighbourhoods(shape: tuple[int, ...]) -> Counts:

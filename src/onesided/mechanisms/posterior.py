@@ -7,13 +7,17 @@ here reads data, so floating point does no harm.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import exp, expm1, inf
+from dataclasses import dataclass, replace
+from math import inf, pi, sqrt
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from onesided.data.histogram import Counts
+from onesided.mechanisms.emptiness import CERTAIN, Block, odds_of_empty
+from onesided.mechanisms.neighbours import Expected, Quick
+from onesided.mechanisms.noise_on_sums import IMPOSSIBLE, Noise
 
 Floats = NDArray[np.float64]
 
@@ -35,6 +39,13 @@ WELL_POSSIBLE = 2.0
 """By how much the logarithm of its likelihood may fall short of the largest, and bins that hold
 less than the noise's scale are still taken for empty: two standard errors."""
 
+BEYOND_CHANCE = 5.0
+"""By how much the logarithm of all likelihoods must rise before what is expected of bins counts at
+all: the best of many partitions explains some noise as well, and empty bins pay for that."""
+
+SHARE_ROUNDS = 20
+"""Rounds of expectation maximisation for a single share."""
+
 ANY_COUNT = 0.5
 """How many full bins more are supposed than others tell of, with any count alike, so that none is
 ruled out."""
@@ -42,98 +53,105 @@ ruled out."""
 MORE_EMPTY = 1 / 32
 """How many more empty bins are supposed than there seem to be, so that 0 is never ruled out."""
 
-BLOCK_ROUNDS, SETTLED = 20, 1e-3
-"""Rounds of expectation maximisation for the shares of empty bins by block, at most, until none of
-them moves by more than that."""
-
-CERTAIN = 1 - 1e-9
-"""The largest share of empty bins."""
-
-LEAST_CORRELATION, MOST_CORRELATION = 1e-6, 0.999
-"""Between blocks that are all alike, and blocks of nothing but full or empty bins."""
-
-APART = 1e-6
-"""Rates that differ by less are taken to differ by so much."""
-
-MEDIAN_REACH = 12.0
-"""Beyond so many scales there is next to nothing of the noise."""
-
-IMPOSSIBLE = 1e-300
-"""In place of probabilities that are too small for a floating-point number."""
-
-
-@dataclass(frozen=True)
-class Noise:
-    """N − G, where N is two-sided geometric of rate `both` and G one-sided of rate `down`, or 0."""
-
-    both: float
-    down: float = inf
-
-    @property
-    def scale(self) -> float:
-        return max(1 / self.both, 1 / self.down)
-
-    def likelihood(self, noise: Floats) -> Floats:
-        """Pr[N − G = e] up to a constant, with α = e^(−both) and β = e^(−down).
-
-        αᵉ/(1 − αβ) for e ≥ 0. For e = −t it is Σ_{g≤t} α^(t−g)·β^g + αβ·βᵗ/(1 − αβ), and the sum
-        is λᵗ·(1 − e^(−D(t+1)))/(1 − e^(−D)), λ the larger of α and β and D the difference of rates.
-        """
-        if self.down == inf:
-            return np.maximum(np.exp(-self.both * np.abs(noise)), IMPOSSIBLE)
-        beyond = -expm1(-(self.both + self.down))
-        above = np.exp(-self.both * np.maximum(noise, 0)) / beyond
-        t = np.maximum(-noise, 0)
-        least = min(self.both, self.down)
-        apart = max(abs(self.both - self.down), APART * least)
-        sums = np.exp(-least * t) * np.expm1(-apart * (t + 1)) / expm1(-apart)
-        below = sums + exp(-(self.both + self.down)) * np.exp(-self.down * t) / beyond
-        found: Floats = np.where(noise >= 0, above, below)
-        return np.maximum(found, IMPOSSIBLE)
-
-    @property
-    def median(self) -> int:
-        """About what N − G exceeds as often as not, to a small part of its scale."""
-        places = np.arange(-MEDIAN_REACH, MEDIAN_REACH, FINE) * self.scale
-        heaped = np.cumsum(self.likelihood(places))
-        return round(float(places[np.searchsorted(heaped, heaped[-1] / 2)]))
-
 
 def likely_counts(
-    noisy: Counts, noise: Noise, *, least: Counts | None = None, block: Counts | None = None
+    noisy: Counts,
+    noise: Noise,
+    *,
+    least: Counts | None = None,
+    block: Counts | None = None,
+    expected: Expected | None = None,
+    none_empty: bool = False,
 ) -> Counts:
     """Given `noisy` = x + `noise` for counts x ≥ 0, the x̂ of least expected Σ|x̂ − x|/max(x, 1).
 
     That is the median of what x may be, each value v weighted with its probability over max(v, 1).
     No x is below `least`, where that is known. Bins of one `block` are about as likely to be empty;
-    otherwise all are.
+    otherwise all are. What is `expected` of bins, in their order, counts as much as it is worth. If
+    `none_empty`, what seems empty is supposed to be a small count, which a value that is too large
+    exceeds by far fewer times: less is given up then.
     """
     values = noisy.reshape(-1)
     bounds = np.zeros_like(values) if least is None else least.reshape(-1)
     blocks = np.zeros_like(values) if block is None else block.reshape(-1)
+    told = Expected.nothing(values.size) if expected is None else expected
     estimate = np.maximum(values - noise.median, 0)
-    drowned = np.flatnonzero(values <= FAR * noise.scale)
+    is_far = values > FAR * noise.scale
+    far, drowned = np.flatnonzero(is_far & (told.variances < inf)), np.flatnonzero(~is_far)
+    if far.size:
+        drawn = _drawn_to_expected(values[far] - noise.mean, noise.variance, told.at(far))
+        estimate[far] = np.rint(np.maximum(drawn, bounds[far]))
     if drowned.size:
-        here = _Block(blocks[drowned], np.bincount(blocks))
-        estimate[drowned] = _medians(values[drowned], noise, bounds[drowned], here)
+        here = Block(blocks[drowned], np.bincount(blocks))
+        estimate[drowned] = _medians(
+            values[drowned], noise, bounds[drowned], here, told.at(drowned), none_empty
+        )
     return estimate.reshape(noisy.shape)
 
 
-@dataclass(frozen=True)
-class _Block:
-    """The block `of` each bin that is looked at, and the sizes of all blocks, far counts included.
+def _drawn_to_expected(unbiased: NDArray[Any], variance: float, expected: Expected) -> Floats:
+    """Counts far above 0, with noise of such a `variance`, drawn to what is `expected` of them.
 
-    Far counts are those of bins that are not empty beyond doubt.
+    As far as it predicts their noisy ones better than nothing would: any value among them alike.
+    """
+    beyond = expected.variances + variance
+    density = np.exp(-((unbiased - expected.means) ** 2) / (2 * beyond)) / np.sqrt(2 * pi * beyond)
+    any_value = 1 / max(float(np.ptp(unbiased)), FAR * sqrt(variance))
+    share = _share_that_predicts(density, np.full(density.size, any_value))
+    trust = share * density / (share * density + (1 - share) * any_value)
+    drawn: Floats = unbiased + (expected.means - unbiased) * trust * variance / beyond
+    return drawn
+
+
+def _share_that_predicts(one: Floats, other: Floats) -> float:
+    """The share of bins in which `one` way to predict their noisy counts is the right one.
+
+    The most likely share, given how likely these were to either; 0 unless it explains them better
+    than the `other` does alone, by more than chance.
+    """
+    one, other = np.maximum(one, IMPOSSIBLE), np.maximum(other, IMPOSSIBLE)
+    share = 0.5
+    for _ in range(SHARE_ROUNDS):
+        share = float(np.mean(share * one / (share * one + (1 - share) * other)))
+    gain = float(np.sum(np.log1p(share * (one / other - 1))))
+    return share * one.size / (one.size + 1) if gain > BEYOND_CHANCE else 0.0
+
+
+@dataclass(frozen=True)
+class _Likely:
+    """The likelihoods of what was measured: if a bin is `empty`, and for each count above 0.
+
+    The latter, `full`, have a row for each that differs, and bins the numbers of their rows. What
+    is too large is wrong by so many times `of_empty` in an empty bin.
     """
 
-    of: Counts
-    sizes: Counts
+    empty: Floats
+    full: Floats | Quick
+    row: Counts
+    of_empty: float
 
-    def sums(self, values: Floats) -> Floats:
-        return np.bincount(self.of, values, self.sizes.size).astype(np.float64)
+    def at(self, bins: Counts) -> _Likely:
+        return replace(self, empty=self.empty[bins], row=self.row[bins])
+
+    def medians(self, supposed: Floats, least: Counts) -> Counts:
+        """Of the counts `supposed` above 0, and 0, weighted with what they would be divided by."""
+        heaped = np.cumsum(self.full / supposed.astype(self.full.dtype), axis=1)
+        first = np.searchsorted(supposed, least)
+        excluded = np.where(first > 0, heaped[self.row, np.maximum(first, 1) - 1], 0.0)
+        zero = self.empty / self.of_empty
+        half = (heaped[self.row, -1] + np.where(least > 0, excluded, -zero)) / 2
+        chosen = supposed[_first_reaching(heaped, self.row, half)]
+        return np.where(half > 0, chosen, 0).astype(np.int64)
 
 
-def _medians(noisy: Counts, noise: Noise, least: Counts, block: _Block) -> Counts:
+def _medians(
+    noisy: Counts,
+    noise: Noise,
+    least: Counts,
+    block: Block,
+    expected: Expected,
+    none_empty: bool,
+) -> Counts:
     scale = noise.scale
     # Noisy counts that noise cannot tell apart are treated as one.
     width = max(1, round(scale * FINE))
@@ -149,18 +167,42 @@ def _medians(noisy: Counts, noise: Noise, least: Counts, block: _Block) -> Count
     if not least.any():
         prior = _plainest(prior, likelihood, times, int(np.searchsorted(supposed, scale)))
     empty, full = likelihood[:, 0], likelihood[:, 1:] * _of_others(prior, likelihood, times)
-    odds = _odds_of_empty(float(prior[0]), empty[where], full.sum(axis=1)[where], block)
-    # The weights of counts above 0, heaped up, and of 0 in the same units.
-    heaped = np.cumsum(full / supposed[1:], axis=1)
-    zero = empty[where] * odds
-    first = np.searchsorted(supposed[1:], least)
-    excluded = np.where(first > 0, heaped[where, np.maximum(first, 1) - 1], 0.0)
-    half = (heaped[where, -1] + np.where(least > 0, excluded, -zero)) / 2
-    chosen = supposed[1:][_first_reaching(heaped, where, half)]
-    return np.where(half > 0, chosen, 0).astype(np.int64)
+    odds = odds_of_empty(float(prior[0]), empty[where], full.sum(axis=1)[where], block)
+    of_empty = float(supposed[1]) if none_empty else 1.0
+    alone = _Likely(empty[where] * odds, full, where, of_empty)
+    estimate = alone.medians(supposed[1:], least)
+    told = np.flatnonzero(expected.variances < inf)
+    if told.size:
+        both = _beside(alone.at(told), odds[told], likelihood, expected.at(told), supposed)
+        if both is not None:
+            estimate[told] = both.medians(supposed[1:], least[told])
+    return estimate
 
 
-def _first_reaching(heaped: Floats, row: Counts, wanted: Floats) -> Counts:
+def _beside(
+    alone: _Likely, odds: Floats, likelihood: Floats, expected: Expected, supposed: Floats
+) -> _Likely | None:
+    """What is `expected` of bins beside what all tell, `alone`; nothing if it is worth nothing.
+
+    The latter has such `odds` of empty bins in it, which are to be shares of one whole here.
+    """
+    of_others = 1 / (1 + odds)
+    by_others = (alone.empty + alone.full.sum(axis=1)[alone.row]) * of_others
+    chances = expected.chances(supposed)
+    chances *= likelihood.astype(np.float32)[alone.row]
+    share = _share_that_predicts(chances.sum(axis=1, dtype=np.float64), by_others)
+    if not share:
+        return None
+    of_others *= 1 - share
+    chances *= np.float32(share)
+    empty = chances[:, 0] + of_others * alone.empty
+    full = alone.full.astype(np.float32)[alone.row]
+    full *= of_others.astype(np.float32)[:, None]
+    full += chances[:, 1:]
+    return _Likely(empty, full, np.arange(empty.size), alone.of_empty)
+
+
+def _first_reaching(heaped: Floats | Quick, row: Counts, wanted: Floats) -> Counts:
     """The first column of each bin's `row` of `heaped`, which grows, that is what is `wanted`."""
     low, high = np.zeros_like(row), np.full_like(row, heaped.shape[1] - 1)
     while np.any(low < high):
@@ -169,51 +211,6 @@ def _first_reaching(heaped: Floats, row: Counts, wanted: Floats) -> Counts:
         high = np.where(enough, middle, high)
         low = np.where(enough, low, np.minimum(middle + 1, high))
     return low
-
-
-def _odds_of_empty(everywhere: float, empty: Floats, full: Floats, block: _Block) -> Floats:
-    """How much likelier bins are to be empty than full, as the others of their blocks tell.
-
-    `empty` and `full` are the likelihoods of what was measured if a bin is so; `everywhere` is the
-    share of empty bins to begin with. By expectation maximisation: a bin's own likelihood does not
-    enter its share, and the share of all bins counts as much as blocks are alike. Far counts are
-    full ones too, but those that are looked at are not among them: of the full ones only a part
-    `near`, which is learnt with the shares, could have been measured as they were.
-    """
-    looked_at, everyone = block.of.size, int(block.sizes.sum())
-    everywhere = min(everywhere, CERTAIN)
-    if block.sizes.size == 1:
-        return np.full(looked_at, everywhere / (1 - everywhere))
-    share = np.full(looked_at, everywhere * looked_at / everyone)
-    seem_full = (1 - everywhere) * looked_at
-    for _ in range(BLOCK_ROUNDS):
-        near = max(seem_full / (seem_full + everyone - looked_at), 1 - CERTAIN)
-        weight = share * empty
-        likely = weight / (weight + (1 - share) * near * full)
-        empties = block.sums(likely)
-        seem_full = max(float(np.sum(1 - likely)), 1 - CERTAIN)
-        more = _bins_in_common(empties, block.sizes)
-        common = more * empties.sum() / everyone
-        others, left = block.sizes[block.of] - 1, empties[block.of] - likely
-        former, share = share, np.clip((left + common) / (others + more), 1 - CERTAIN, CERTAIN)
-        if np.abs(share - former).max() < SETTLED:
-            break
-    return np.asarray(share / ((1 - share) * near))
-
-
-def _bins_in_common(empties: Floats, sizes: Counts) -> float:
-    """How many bins the share of all bins should count for in a block: κ = 1/ρ − 1.
-
-    ρ is the correlation of being empty within blocks: how much the shares of blocks vary beyond
-    what they would by chance, p·(1 − p)/size, as a part of the most they can, p·(1 − p).
-    """
-    empties, sizes = empties[sizes > 0], sizes[sizes > 0]
-    p = empties.sum() / sizes.sum()
-    most = p * (1 - p)
-    chance = most * sizes.size / sizes.sum()
-    between = np.sum(sizes * (empties / sizes - p) ** 2) / sizes.sum()
-    correlation = (between - chance) / (most - chance) if most > chance else 0.0
-    return float(1 / np.clip(correlation, LEAST_CORRELATION, MOST_CORRELATION) - 1)
 
 
 def _supposed(largest: float, scale: float) -> Floats:
