@@ -237,6 +237,15 @@ def test_counts_that_deviate_less_than_chance_must_be_smaller() -> None:
     assert thinned_to(one_piece(1024, 0.0), expected, empty, dice)[1][1] == 20.0
 
 
+def test_counts_that_noise_does_not_hide_are_not_smaller_than_they_seem() -> None:
+    """Pieces of bins that chance made equal deviate by less than chance."""
+    dice = seeded(6).generator()
+    piece = np.repeat([0, 1], [1, 1023])
+    found = Pieces.of(piece, np.array([1e7, 2 / RATE**2]), np.zeros(1024, int), RATE)
+    equal = Roughness.of(np.full(1024, 800), found, 8)
+    assert thinned_to(found, np.zeros(1024), equal, dice)[0] is found
+
+
 def test_pieces_are_drawn_together_as_far_as_all_bins_deviate_less_than_they_do() -> None:
     dice = seeded(6).generator()
     piece = np.repeat([0, 1], 512)

@@ -157,11 +157,14 @@ def thinned_to(
     """Pieces and means of sensitive units, halved until they deviate no more than was `released`.
 
     Even counts that are equal but for chance deviate by about the root of their mean: counts that
-    deviate less must be smaller. Pieces of one bin do not deviate and stay as they are; unless most
-    units are in them, the number of units would no longer be right.
+    deviate less must be smaller. Unless that root is larger than the probe's noise, since pieces
+    follow chance then. Pieces of one bin do not deviate and stay as they are; unless most units are
+    in them, the number of units would no longer be right.
     """
     means = found.means + hidden_means
-    if means[found.several].sum() > means.sum() / 2:
+    several = means[found.several]
+    follow_chance = several.sum() * found.noise_rate**2 > several.size
+    if several.sum() > means.sum() / 2 or follow_chance:
         return found, hidden_means
     most = released.moved(WIDE).deviations[0]
     for _ in range(STEPS):
