@@ -35,7 +35,7 @@ def candidates(outline: Outline, epsilon: Fraction) -> list[Candidate]:
     ]
     if outline.shape is None:
         return found
-    found += (Completed(), Completed(none_empty=True))
+    found.append(Completed())
     if is_bucketed(outline):
         half = Residual(sensitive_share=Fraction(1, 2), unseen=Unseen.BUCKETS)
         found.append(Continued(half, "residual at a = 1/2 ε, unseen bins in buckets"))

@@ -12,7 +12,6 @@ from onesided.data.histogram import Counts
 from onesided.loss import Loss
 from onesided.mechanisms.base import Outline, PublicFacts
 from onesided.mechanisms.candidate import (
-    BOLD,
     Before,
     Candidate,
     left_of,
@@ -72,15 +71,7 @@ class Completed(Candidate):
     such a bin is empty, and what bins are like where they are alike (neighbours.py).
     """
 
-    none_empty: bool = False
-
-    @property
-    def label(self) -> str:  # type: ignore[override]
-        return f"all bins at a = {SHARE} ε" + (", none of them empty" if self.none_empty else "")
-
-    @property
-    def boldness(self) -> float:  # type: ignore[override]
-        return BOLD if self.none_empty else 1.0
+    label: str = f"all bins at a = {SHARE} ε"
 
     def loss(self, epsilon: Fraction, outline: Outline) -> Loss:
         return left_of(SHARE, epsilon, outline)
@@ -90,7 +81,7 @@ class Completed(Candidate):
         both = left.sensitive / data.k
         noise = rng.two_sided_geometric(both, data.bins).reshape(data.shape)
         measured = data.sensitive + noise
-        likely = self._likely(seen, measured, Noise(float(both), float(down)))
+        likely = _likely(seen, measured, Noise(float(both), float(down)))
         floor = np.maximum(seen, 0)
         tail = (1 - CONFIDENCE) / 2
         beyond = np.maximum(measured + geometric_quantile(both, tail), 0)
@@ -106,30 +97,6 @@ class Completed(Candidate):
             parts={"lower": floor},
         )
 
-    def _likely(self, seen: Counts, measured: Counts, noise: Noise) -> Counts:
-        """What is likely of all units, given `seen` = x_ns − G and `measured` = x_s + N."""
-        unseen = seen <= 0
-        block, expected = None, Expected.nothing(seen.size)
-        if seen.size <= MOST_BINS_FOR_BUCKETS:
-            block = neighbourhoods(seen.shape)[unseen]
-            expected = _expected(seen, measured, noise)
-        likely = likely_counts(
-            seen + measured,
-            noise,
-            least=seen,
-            expected=expected.but(unseen.reshape(-1)),
-            none_empty=self.none_empty,
-        )
-        if unseen.any():
-            likely[unseen] = likely_counts(
-                measured[unseen],
-                Noise(noise.both),
-                block=block,
-                expected=expected.at(unseen.reshape(-1)),
-                none_empty=self.none_empty,
-            )
-        return likely
-
     def expected_error(self, facts: PublicFacts, epsilon: Fraction) -> float | None:
         """The noise on both kinds of units, or all of them where that is less."""
         if facts.density is None:
@@ -139,6 +106,29 @@ class Completed(Candidate):
         down = probe_rate(epsilon, outline) + left.nonsensitive / facts.k
         wrong = two_sided_mean_size(left.sensitive / facts.k) + geometric_mean(down)
         return min(wrong, facts.density)
+
+
+def _likely(seen: Counts, measured: Counts, noise: Noise) -> Counts:
+    """What is likely of all units, given `seen` = x_ns − G and `measured` = x_s + N."""
+    unseen = seen <= 0
+    block, expected = None, Expected.nothing(seen.size)
+    if seen.size <= MOST_BINS_FOR_BUCKETS:
+        block = neighbourhoods(seen.shape)[unseen]
+        expected = _expected(seen, measured, noise)
+    likely = likely_counts(
+        seen + measured,
+        noise,
+        least=seen,
+        expected=expected.but(unseen.reshape(-1)),
+    )
+    if unseen.any():
+        likely[unseen] = likely_counts(
+            measured[unseen],
+            Noise(noise.both),
+            block=block,
+            expected=expected.at(unseen.reshape(-1)),
+        )
+    return likely
 
 
 def _expected(seen: Counts, measured: Counts, noise: Noise) -> Expected:
