@@ -7,6 +7,7 @@ noisy counts too, so that nothing here reads data and floating point does no har
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import inf
 from typing import Any
 
@@ -96,7 +97,7 @@ class _Boxes:
     def fields(self) -> tuple[Floats, Floats, Floats]:
         return self.number, self.total, self.squares
 
-    @property
+    @cached_property
     def spread(self) -> Floats:
         """Σ(z − z̄)² over the counts z of each box."""
         spread = self.squares - self.total**2 / np.maximum(self.number, 1)

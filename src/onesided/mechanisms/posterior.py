@@ -1,8 +1,8 @@
 """The counts of least relative error, given noisy ones: empirical Bayes, as post-processing.
 
 What counts there are is estimated from all noisy ones together (the distribution under which they
-are most likely, by expectation maximisation), and then each count from its own noisy one. Nothing
-here reads data, so floating point does no harm.
+are most likely, by expectation maximisation), and then each count from its own noisy one and from
+what its neighbours let expect. Nothing here reads data, so floating point does no harm.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ROUNDS = 60
 
 NEAR, FAR = 3.0, 25.0
 """In scales of the noise: counts up to `NEAR` are told apart finely, and beyond `FAR` noise does so
-little that they stay as they are but for its median."""
+little that they stay as they are but for it, unless something is expected of them."""
 
 FINE, COARSE = 1 / 8, 1 / 4
 """How far apart the supposed counts are, in scales of the noise, below and above `NEAR`."""
