@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from onesided.experiments.metrics import mre
+from onesided.mechanisms.neighbours import Expected
 from onesided.mechanisms.noise_on_sums import Noise
 from onesided.mechanisms.posterior import likely_counts
 from onesided.randomness import seeded
@@ -100,6 +101,14 @@ def test_counts_far_above_the_noise_are_not_released_too_low() -> None:
     counts = np.full(4096, 5000)
     found = likely_counts(with_noise(counts, both, down, 6), Noise(float(both), float(down)))
     assert np.median(found) == pytest.approx(5000, abs=3)
+
+
+def test_what_is_not_believed_of_counts_far_above_the_noise_moves_none_of_them() -> None:
+    both, down = Fraction(1, 20), Fraction(1, 40)
+    counts = 5000 + 300 * np.arange(BINS)
+    noisy, noise = with_noise(counts, both, down, 7), Noise(float(both), float(down))
+    wrong = Expected(seeded(8).generator().permutation(counts).astype(float), np.full(BINS, 100.0))
+    np.testing.assert_array_equal(likely_counts(noisy, noise, expected=wrong), noisy - noise.median)
 
 
 def test_small_counts_are_not_given_up_for_a_bin_that_might_be_empty() -> None:

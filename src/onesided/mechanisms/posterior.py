@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import inf, pi, sqrt
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,7 +75,7 @@ def likely_counts(
     is_far = values > FAR * noise.scale
     far, drowned = np.flatnonzero(is_far & (told.variances < inf)), np.flatnonzero(~is_far)
     if far.size:
-        drawn = _drawn_to_expected(values[far] - noise.mean, noise.variance, told.at(far))
+        drawn = _drawn_to_expected(values[far], noise, told.at(far))
         estimate[far] = np.rint(np.maximum(drawn, bounds[far]))
     if drowned.size:
         here = Block(blocks[drowned], np.bincount(blocks))
@@ -86,17 +85,20 @@ def likely_counts(
     return estimate.reshape(noisy.shape)
 
 
-def _drawn_to_expected(unbiased: NDArray[Any], variance: float, expected: Expected) -> Floats:
-    """Counts far above 0, with noise of such a `variance`, drawn to what is `expected` of them.
+def _drawn_to_expected(noisy: Counts, noise: Noise, expected: Expected) -> Floats:
+    """Counts far above 0, given `noisy` ones, drawn to what is `expected` of them.
 
     As far as it predicts their noisy ones better than nothing would: any value among them alike.
     """
-    beyond = expected.variances + variance
+    unbiased = noisy - noise.mean
+    beyond = expected.variances + noise.variance
     density = np.exp(-((unbiased - expected.means) ** 2) / (2 * beyond)) / np.sqrt(2 * pi * beyond)
-    any_value = 1 / max(float(np.ptp(unbiased)), FAR * sqrt(variance))
+    any_value = 1 / max(float(np.ptp(unbiased)), FAR * sqrt(noise.variance))
     share = _share_that_predicts(density, np.full(density.size, any_value))
     trust = share * density / (share * density + (1 - share) * any_value)
-    drawn: Floats = unbiased + (expected.means - unbiased) * trust * variance / beyond
+    alone = noisy - noise.median
+    told = unbiased + (expected.means - unbiased) * noise.variance / beyond
+    drawn: Floats = alone + (told - alone) * trust
     return drawn
 
 
