@@ -103,6 +103,26 @@ def test_counts_far_above_the_noise_are_not_released_too_low() -> None:
     assert np.median(found) == pytest.approx(5000, abs=3)
 
 
+@pytest.mark.parametrize(
+    ("levels", "gain"),
+    [
+        (np.where(np.arange(BINS) % 8 == 0, 300, 900), 0.8),
+        (seeded(1).generator().gamma(3, 300, BINS), 0.8),
+        (np.where(np.arange(BINS) % 64 == 0, 5000, 0), 1.02),
+    ],
+    ids=["all full", "all full, uneven", "few full"],
+)
+def test_less_is_given_up_where_no_bin_is_supposed_to_be_empty(
+    levels: np.ndarray, gain: float
+) -> None:
+    """Counts of a few scales of the noise; where most bins are empty, that is seen all the same."""
+    counts, noise = seeded(3).generator().poisson(levels), Noise(1 / 200)
+    drawn = [counts + seeded(s).two_sided_geometric(Fraction(1, 200), BINS) for s in range(10)]
+    cautious = np.mean([mre(counts, likely_counts(each, noise)) for each in drawn])
+    bold = np.mean([mre(counts, likely_counts(each, noise, none_empty=True)) for each in drawn])
+    assert bold <= gain * cautious
+
+
 def test_what_is_not_believed_of_counts_far_above_the_noise_moves_none_of_them() -> None:
     both, down = Fraction(1, 20), Fraction(1, 40)
     counts = 5000 + 300 * np.arange(BINS)

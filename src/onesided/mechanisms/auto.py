@@ -149,10 +149,10 @@ def _errors(
     again: int,
     dice: Randomness,
 ) -> list[float]:
-    """Of each candidate, bold ones tried `again` and again unless they are hopeless."""
+    """Of each candidate, unsteady ones tried `again` and again unless they are hopeless."""
     found: list[float] = []
     for each, left in zip(options, losses, strict=True):
-        runs = again if each.boldness > 1 else 1
+        runs = again if each.unsteady else 1
         enough = HOPELESS * min(found, default=inf) / each.boldness
         found.append(_mean_error(each, trial, before, left, runs, enough, dice))
     return found

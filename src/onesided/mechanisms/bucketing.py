@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import log
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +55,7 @@ class Ordinary(Candidate):
     least_share: Fraction
     label: str
     boldness: float
+    unsteady: ClassVar[bool] = True
 
     def loss(self, epsilon: Fraction, outline: Outline) -> Loss:
         return _halves(epsilon, outline)
@@ -79,6 +81,7 @@ class InPieces(Candidate):
 
     label: str = "wary pieces of the probe"
     boldness: float = VERY_BOLD
+    unsteady: ClassVar[bool] = True
 
     def loss(self, epsilon: Fraction, outline: Outline) -> Loss:
         return _halves(epsilon, outline)
@@ -110,6 +113,7 @@ class Split(Candidate):
 
     label: str = "wary dawa on sensitive units"
     boldness: float = BOLD
+    unsteady: ClassVar[bool] = True
 
     def loss(self, epsilon: Fraction, outline: Outline) -> Loss:
         return left_of(Fraction(1, 2), epsilon, outline)

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -21,9 +22,9 @@ from onesided.mechanisms.residual import SensitiveTotal
 from onesided.randomness import Randomness
 
 BOLD, VERY_BOLD = 1.25, 2.0
-"""By which factor the error of a candidate counts more that gives any bin the mass of others: what
-a picture overlooks can cost it far more than the rest. Most of all one that takes bins for equal
-that are equal in pictures."""
+"""By which factor the error of a candidate counts more that gives any bin the mass of others, or
+takes none for empty: what a picture overlooks can cost it far more than the rest. Most of all one
+that takes bins for equal that are equal in pictures."""
 
 
 @dataclass(frozen=True)
@@ -44,10 +45,14 @@ class Before:
 
 
 class Candidate(ABC):
-    """A way to spend what the probe has left; `boldness` is 1, `BOLD` or `VERY_BOLD`."""
+    """A way to spend what the probe has left; `boldness` is 1, `BOLD` or `VERY_BOLD`.
+
+    The errors of one that is `unsteady` differ from run to run.
+    """
 
     label: str
     boldness: float = 1.0
+    unsteady: ClassVar[bool] = False
 
     @abstractmethod
     def loss(self, epsilon: Fraction, outline: Outline) -> Loss:

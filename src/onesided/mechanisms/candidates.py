@@ -23,6 +23,8 @@ LEAST_LEFT = Fraction(1, 64)
 CLUSTERS = AHP(partition_share=Fraction(1, 2))
 """With half of the budget for totals: whether those of large clusters are noise must be told."""
 
+NONE_EMPTY = Completed(f"{Completed.label}, none of them empty", BOLD, none_empty=True)
+
 
 def candidates(outline: Outline, epsilon: Fraction) -> list[Candidate]:
     """All that may be run; where two promise the same, the earlier one is taken."""
@@ -35,7 +37,7 @@ def candidates(outline: Outline, epsilon: Fraction) -> list[Candidate]:
     ]
     if outline.shape is None:
         return found
-    found.append(Completed())
+    found += (Completed(), NONE_EMPTY)
     if is_bucketed(outline):
         half = Residual(sensitive_share=Fraction(1, 2), unseen=Unseen.BUCKETS)
         found.append(Continued(half, "residual at a = 1/2 ε, unseen bins in buckets"))

@@ -68,10 +68,13 @@ class Completed(Candidate):
     The sum of the two is x_ns − G + x_s + N, the count of all units with noise whose distribution
     is known; what is likely given all of these sums is released (posterior.py). Where nothing was
     seen, x_ns − G says nothing of x_ns, so that x_s + N is better alone; neighbours tell whether
-    such a bin is empty, and what bins are like where they are alike (neighbours.py).
+    such a bin is empty, and what bins are like where they are alike (neighbours.py). If
+    `none_empty`, less is given up where a bin might be empty.
     """
 
     label: str = f"all bins at a = {SHARE} ε"
+    boldness: float = 1.0
+    none_empty: bool = False
 
     def loss(self, epsilon: Fraction, outline: Outline) -> Loss:
         return left_of(SHARE, epsilon, outline)
@@ -81,7 +84,7 @@ class Completed(Candidate):
         both = left.sensitive / data.k
         noise = rng.two_sided_geometric(both, data.bins).reshape(data.shape)
         measured = data.sensitive + noise
-        likely = _likely(seen, measured, Noise(float(both), float(down)))
+        likely = _likely(seen, measured, Noise(float(both), float(down)), self.none_empty)
         floor = np.maximum(seen, 0)
         tail = (1 - CONFIDENCE) / 2
         beyond = np.maximum(measured + geometric_quantile(both, tail), 0)
@@ -108,7 +111,7 @@ class Completed(Candidate):
         return min(wrong, facts.density)
 
 
-def _likely(seen: Counts, measured: Counts, noise: Noise) -> Counts:
+def _likely(seen: Counts, measured: Counts, noise: Noise, none_empty: bool) -> Counts:
     """What is likely of all units, given `seen` = x_ns − G and `measured` = x_s + N."""
     unseen = seen <= 0
     block, expected = None, Expected.nothing(seen.size)
@@ -120,6 +123,7 @@ def _likely(seen: Counts, measured: Counts, noise: Noise) -> Counts:
         noise,
         least=seen,
         expected=expected.but(unseen.reshape(-1)),
+        none_empty=none_empty,
     )
     if unseen.any():
         likely[unseen] = likely_counts(
@@ -127,6 +131,7 @@ def _likely(seen: Counts, measured: Counts, noise: Noise) -> Counts:
             Noise(noise.both),
             block=block,
             expected=expected.at(unseen.reshape(-1)),
+            none_empty=none_empty,
         )
     return likely
 

@@ -60,12 +60,14 @@ def likely_counts(
     least: Counts | None = None,
     block: Counts | None = None,
     expected: Expected | None = None,
+    none_empty: bool = False,
 ) -> Counts:
     """Given `noisy` = x + `noise` for counts x ≥ 0, the x̂ of least expected Σ|x̂ − x|/max(x, 1).
 
     That is the median of what x may be, each value v weighted with its probability over max(v, 1).
     No x is below `least`, where that is known. Bins of one `block` are about as likely to be empty;
-    otherwise all are. What is `expected` of bins, in their order, counts as much as it is worth.
+    otherwise all are. What is `expected` of bins, in their order, counts as much as it is worth. If
+    `none_empty`, what seems empty is supposed to hold a few units, so that less is given up.
     """
     values = noisy.reshape(-1)
     bounds = np.zeros_like(values) if least is None else least.reshape(-1)
@@ -80,7 +82,7 @@ def likely_counts(
     if drowned.size:
         here = Block(blocks[drowned], np.bincount(blocks))
         estimate[drowned] = _medians(
-            values[drowned], noise, bounds[drowned], here, told.at(drowned)
+            values[drowned], noise, bounds[drowned], here, told.at(drowned), none_empty
         )
     return estimate.reshape(noisy.shape)
 
@@ -120,12 +122,14 @@ def _share_that_predicts(one: Floats, other: Floats) -> float:
 class _Likely:
     """The likelihoods of what was measured: if a bin is `empty`, and for each count above 0.
 
-    The latter, `full`, have a row for each that differs, and bins the numbers of their rows.
+    The latter, `full`, have a row for each that differs, and bins the numbers of their rows. Empty
+    bins are supposed to hold `of_empty`.
     """
 
     empty: Floats
     full: Floats | Quick
     row: Counts
+    of_empty: float
 
     def at(self, bins: Counts) -> _Likely:
         return replace(self, empty=self.empty[bins], row=self.row[bins])
@@ -135,13 +139,19 @@ class _Likely:
         heaped = np.cumsum(self.full / supposed.astype(self.full.dtype), axis=1)
         first = np.searchsorted(supposed, least)
         excluded = np.where(first > 0, heaped[self.row, np.maximum(first, 1) - 1], 0.0)
-        half = (heaped[self.row, -1] + np.where(least > 0, excluded, -self.empty)) / 2
+        zero = self.empty / self.of_empty
+        half = (heaped[self.row, -1] + np.where(least > 0, excluded, -zero)) / 2
         chosen = supposed[_first_reaching(heaped, self.row, half)]
         return np.where(half > 0, chosen, 0).astype(np.int64)
 
 
 def _medians(
-    noisy: Counts, noise: Noise, least: Counts, block: Block, expected: Expected
+    noisy: Counts,
+    noise: Noise,
+    least: Counts,
+    block: Block,
+    expected: Expected,
+    none_empty: bool,
 ) -> Counts:
     scale = noise.scale
     # Noisy counts that noise cannot tell apart are treated as one.
@@ -159,7 +169,9 @@ def _medians(
         prior = _plainest(prior, likelihood, times, int(np.searchsorted(supposed, scale)))
     empty, full = likelihood[:, 0], likelihood[:, 1:] * _of_others(prior, likelihood, times)
     odds = odds_of_empty(float(prior[0]), empty[where], full.sum(axis=1)[where], block)
-    alone = _Likely(empty[where] * odds, full, where)
+    # Between the 1 that errors of empty bins are divided by and the least count above it.
+    of_empty = sqrt(supposed[1]) if none_empty else 1.0
+    alone = _Likely(empty[where] * odds, full, where, of_empty)
     estimate = alone.medians(supposed[1:], least)
     told = np.flatnonzero(expected.variances < inf)
     if told.size:
@@ -189,7 +201,7 @@ def _beside(
     full = alone.full.astype(np.float32)[alone.row]
     full *= of_others.astype(np.float32)[:, None]
     full += chances[:, 1:]
-    return _Likely(empty, full, np.arange(empty.size))
+    return _Likely(empty, full, np.arange(empty.size), alone.of_empty)
 
 
 def _first_reaching(heaped: Floats | Quick, row: Counts, wanted: Floats) -> Counts:
