@@ -201,3 +201,27 @@ def test_a_lone_noise_does_not_speak_for_itself(alike: int, expected: int) -> No
     noisy[:alike] = 260
     found = likely_counts(noisy, Noise(float(rate)))
     assert np.count_nonzero(found) == expected * alike
+
+
+def test_counts_above_the_noise_are_not_given_up_if_no_bin_is_empty() -> None:
+    """Some counts are within the noise: if they were 0, others might be, and giving them up is less
+    wrong; if none is empty it is not."""
+    counts = seeded(7).generator().gamma(2, 1_000, 256).astype(np.int64) + 100
+    drawn = [counts + seeded(seed).two_sided_geometric(Fraction(1, 200), 256) for seed in range(20)]
+    wary, bold = (
+        np.mean(
+            [mre(counts, likely_counts(each, Noise(1 / 200), none_empty=bold)) for each in drawn]
+        )
+        for bold in (False, True)
+    )
+    assert bold < 0.8 * wary
+
+
+def test_most_empty_bins_stay_empty_even_if_none_is_supposed_to_be() -> None:
+    counts = np.where(np.arange(BINS) % 4 == 0, 2_000, 0)
+    found = likely_counts(
+        counts + seeded(4).two_sided_geometric(Fraction(1, 200), BINS),
+        Noise(1 / 200),
+        none_empty=True,
+    )
+    assert np.mean(found[counts == 0] > 0) < 0.05

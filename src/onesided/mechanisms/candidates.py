@@ -24,6 +24,7 @@ CLUSTERS = AHP(partition_share=Fraction(1, 2))
 """With half of the budget for totals: whether those of large clusters are noise must be told."""
 
 NONE_EMPTY = Completed(f"{Completed.label}, none of them empty", BOLD, none_empty=True)
+"""It fills bins that are empty after all, so it must promise more."""
 
 
 def candidates(outline: Outline, epsilon: Fraction) -> list[Candidate]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import inf, pi, sqrt
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,7 +78,8 @@ def likely_counts(
     is_far = values > FAR * noise.scale
     far, drowned = np.flatnonzero(is_far & (told.variances < inf)), np.flatnonzero(~is_far)
     if far.size:
-        drawn = _drawn_to_expected(values[far], noise, told.at(far))
+        unbiased = values[far] - noise.mean
+        drawn = _drawn_to_expected(estimate[far], unbiased, noise.variance, told.at(far))
         estimate[far] = np.rint(np.maximum(drawn, bounds[far]))
     if drowned.size:
         here = Block(blocks[drowned], np.bincount(blocks))
@@ -87,19 +89,20 @@ def likely_counts(
     return estimate.reshape(noisy.shape)
 
 
-def _drawn_to_expected(noisy: Counts, noise: Noise, expected: Expected) -> Floats:
-    """Counts far above 0, given `noisy` ones, drawn to what is `expected` of them.
+def _drawn_to_expected(
+    alone: Counts, unbiased: NDArray[Any], variance: float, expected: Expected
+) -> Floats:
+    """Counts far above 0, estimated `alone`, drawn to what is `expected` of them.
 
-    As far as it predicts their noisy ones better than nothing would: any value among them alike.
+    As far as it predicts the noisy ones, `unbiased` and with noise of such a `variance`, better
+    than nothing would: any value among them alike.
     """
-    unbiased = noisy - noise.mean
-    beyond = expected.variances + noise.variance
+    beyond = expected.variances + variance
     density = np.exp(-((unbiased - expected.means) ** 2) / (2 * beyond)) / np.sqrt(2 * pi * beyond)
-    any_value = 1 / max(float(np.ptp(unbiased)), FAR * sqrt(noise.variance))
+    any_value = 1 / max(float(np.ptp(unbiased)), FAR * sqrt(variance))
     share = _share_that_predicts(density, np.full(density.size, any_value))
     trust = share * density / (share * density + (1 - share) * any_value)
-    alone = noisy - noise.median
-    told = unbiased + (expected.means - unbiased) * noise.variance / beyond
+    told = unbiased + (expected.means - unbiased) * variance / beyond
     drawn: Floats = alone + (told - alone) * trust
     return drawn
 
@@ -122,24 +125,25 @@ def _share_that_predicts(one: Floats, other: Floats) -> float:
 class _Likely:
     """The likelihoods of what was measured: if a bin is `empty`, and for each count above 0.
 
-    The latter, `full`, have a row for each that differs, and bins the numbers of their rows. Empty
-    bins are supposed to hold `of_empty`.
+    The latter, `full`, have a row for each that differs, and bins the numbers of their rows.
     """
 
     empty: Floats
     full: Floats | Quick
     row: Counts
-    of_empty: float
 
     def at(self, bins: Counts) -> _Likely:
         return replace(self, empty=self.empty[bins], row=self.row[bins])
 
-    def medians(self, supposed: Floats, least: Counts) -> Counts:
-        """Of the counts `supposed` above 0, and 0, weighted with what they would be divided by."""
+    def medians(self, supposed: Floats, least: Counts, of_empty: float) -> Counts:
+        """Of the counts `supposed` above 0, and 0, weighted with what they would be divided by.
+
+        That is `of_empty` for 0.
+        """
         heaped = np.cumsum(self.full / supposed.astype(self.full.dtype), axis=1)
         first = np.searchsorted(supposed, least)
         excluded = np.where(first > 0, heaped[self.row, np.maximum(first, 1) - 1], 0.0)
-        zero = self.empty / self.of_empty
+        zero = self.empty / of_empty
         half = (heaped[self.row, -1] + np.where(least > 0, excluded, -zero)) / 2
         chosen = supposed[_first_reaching(heaped, self.row, half)]
         return np.where(half > 0, chosen, 0).astype(np.int64)
@@ -169,15 +173,15 @@ def _medians(
         prior = _plainest(prior, likelihood, times, int(np.searchsorted(supposed, scale)))
     empty, full = likelihood[:, 0], likelihood[:, 1:] * _of_others(prior, likelihood, times)
     odds = odds_of_empty(float(prior[0]), empty[where], full.sum(axis=1)[where], block)
+    alone = _Likely(empty[where] * odds, full, where)
     # Between the 1 that errors of empty bins are divided by and the least count above it.
     of_empty = sqrt(supposed[1]) if none_empty else 1.0
-    alone = _Likely(empty[where] * odds, full, where, of_empty)
-    estimate = alone.medians(supposed[1:], least)
+    estimate = alone.medians(supposed[1:], least, of_empty)
     told = np.flatnonzero(expected.variances < inf)
     if told.size:
         both = _beside(alone.at(told), odds[told], likelihood, expected.at(told), supposed)
         if both is not None:
-            estimate[told] = both.medians(supposed[1:], least[told])
+            estimate[told] = both.medians(supposed[1:], least[told], of_empty)
     return estimate
 
 
@@ -201,7 +205,7 @@ def _beside(
     full = alone.full.astype(np.float32)[alone.row]
     full *= of_others.astype(np.float32)[:, None]
     full += chances[:, 1:]
-    return _Likely(empty, full, np.arange(empty.size), alone.of_empty)
+    return _Likely(empty, full, np.arange(empty.size))
 
 
 def _first_reaching(heaped: Floats | Quick, row: Counts, wanted: Floats) -> Counts:
