@@ -13,6 +13,7 @@ from onesided.mechanisms.believed import (
     half_means,
     is_more_than_noise,
     likely_shares,
+    odds_of_emptiness,
     pools,
     shares_of_means,
     too_even,
@@ -54,7 +55,8 @@ def test_the_share_falls_with_the_deviation() -> None:
 
 
 def one_bucket_each(totals: np.ndarray, scale: float = 1.0) -> Pooled:
-    return Pooled.of(totals, np.full(totals.size, 4), np.arange(totals.size), scale)
+    scales = np.full(totals.size, scale)
+    return Pooled.of(totals, np.full(totals.size, 4), np.arange(totals.size), scales)
 
 
 def test_a_total_that_may_be_nothing_gives_nothing() -> None:
@@ -88,6 +90,10 @@ def test_pools_that_differ_beyond_noise_keep_their_own_deviations() -> None:
     assert shares[::2].max() < 0.05
 
 
+def believed(totals: np.ndarray, sizes: np.ndarray, scale: float) -> np.ndarray:
+    return is_more_than_noise(totals, sizes, scale, odds_of_emptiness(totals, sizes))
+
+
 @pytest.mark.parametrize("width", [1, 64])
 @pytest.mark.parametrize("empty", [0.2, 0.8])
 def test_what_is_believed_costs_little_more_than_the_best_threshold(
@@ -99,21 +105,21 @@ def test_what_is_believed_costs_little_more_than_the_best_threshold(
     counts = np.where(full, scale * np.exp(dice.uniform(0, 6, sizes.size)), 0)
     totals = np.rint(counts + dice.laplace(0, scale, sizes.size)).astype(np.int64)
 
-    def cost(believed: np.ndarray) -> int:
-        return int(totals[believed & ~full].sum() + sizes[~believed & full].sum())
+    def cost(taken: np.ndarray) -> int:
+        return int(totals[taken & ~full].sum() + sizes[~taken & full].sum())
 
     best = min(cost(totals > times * scale) for times in np.arange(0, 12, 0.25))
-    assert cost(is_more_than_noise(totals, sizes, scale)) < 1.5 * best
+    assert cost(believed(totals, sizes, scale)) < 1.5 * best
     assert max(cost(totals > 0), cost(totals > 8 * scale)) > 1.5 * best
 
 
 def test_exact_totals_are_believed() -> None:
-    found = is_more_than_noise(np.array([0, 4, 10**6]), np.array([4, 4, 4]), 0.0)
+    found = believed(np.array([0, 4, 10**6]), np.array([4, 4, 4]), 0.0)
     np.testing.assert_array_equal(found, [False, True, True])
 
 
 def test_bins_of_which_most_must_be_empty_are_released_as_such() -> None:
-    found = is_more_than_noise(np.array([3_900, 4_100]), np.array([4_000, 4_000]), 1.0)
+    found = believed(np.array([3_900, 4_100]), np.array([4_000, 4_000]), 1.0)
     np.testing.assert_array_equal(found, [False, True])
 
 
@@ -121,8 +127,8 @@ def test_full_buckets_need_less_to_be_believed() -> None:
     sizes = np.full(101, 4)
     full = np.append(np.full(100, 9_000), 500)
     half_empty = np.append(np.where(np.arange(100) % 2, 9_000, -20), 500)
-    assert is_more_than_noise(full, sizes, 100.0)[-1]
-    assert not is_more_than_noise(half_empty, sizes, 100.0)[-1]
+    assert believed(full, sizes, 100.0)[-1]
+    assert not believed(half_empty, sizes, 100.0)[-1]
 
 
 def test_wide_buckets_of_which_others_are_empty_need_more_to_be_believed() -> None:
@@ -130,8 +136,8 @@ def test_wide_buckets_of_which_others_are_empty_need_more_to_be_believed() -> No
     sizes = np.repeat([1, 64], [1000, 12])
     full = np.repeat([10_000, 2_000, 450], [1000, 11, 1])
     gaps = np.repeat([10_000, 30, -40, 450], [1000, 5, 6, 1])
-    assert is_more_than_noise(full, sizes, 100.0)[-1]
-    assert not is_more_than_noise(gaps, sizes, 100.0)[-1]
+    assert believed(full, sizes, 100.0)[-1]
+    assert not believed(gaps, sizes, 100.0)[-1]
 
 
 def test_half_of_a_mean_is_at_least_one() -> None:
@@ -162,5 +168,5 @@ def test_a_total_whose_bins_deviate_less_than_chance_is_noise(
     total: int, deviation: int, scale: float, expected: bool
 ) -> None:
     one = np.zeros(1, dtype=np.int64)
-    pooled = Pooled.of(np.array([total]), np.array([2000]), one, scale)
+    pooled = Pooled.of(np.array([total]), np.array([2000]), one, np.array([scale]))
     assert too_even(pooled, np.array([deviation]), 300.0).tolist() == [expected]

@@ -28,7 +28,7 @@ from onesided.mechanisms.probe import (
 from onesided.randomness import Randomness, seeded
 
 NEGLIGIBLE_BINS = 1
-"""Errors are compared beyond the error of so many bins wrong by one: less is chance."""
+"""Errors are compared beyond that of so many of all bins tried wrong by one: less is chance."""
 
 TRIALS = 2
 """How often those that put all bins into buckets are tried: their errors differ from run to run."""
@@ -79,7 +79,8 @@ class Auto(AdaptiveMechanism):
         # What is drawn for made-up data protects nobody, so it may be fast instead of exact.
         dice = seeded(int(rng.below(1 << 62, 1)[0]))
         for alike in pictures(probe, outline, epsilon, dice):
-            errors = np.full(len(options), NEGLIGIBLE_BINS / alike[0].all.size)
+            tried = sum(made_up.all.size for made_up in alike)
+            errors = np.full(len(options), NEGLIGIBLE_BINS / tried)
             for made_up in alike:
                 trial = _trial(made_up, outline)
                 before = _look(trial, outline, epsilon, dice)

@@ -53,17 +53,18 @@ class Pooled:
     least: Floats
 
     @classmethod
-    def of(cls, totals: Counts, sizes: Counts, pool: Counts, scale: float) -> Pooled:
-        """Buckets with such noisy `totals`, whose noise has the `scale`."""
+    def of(cls, totals: NDArray[Any], sizes: Counts, pool: Counts, scales: Floats) -> Pooled:
+        """Buckets with such noisy `totals`, and the `scales` of their noise."""
         together: Floats = np.bincount(pool, weights=totals).astype(np.float64)
-        return cls(pool, sizes, together, together - DOUBT * scale * np.sqrt(np.bincount(pool)))
+        noise = np.sqrt(np.bincount(pool, weights=scales**2))
+        return cls(pool, sizes, together, together - DOUBT * noise)
 
     @property
     def bins(self) -> Floats:
         return np.bincount(self.pool, weights=self.sizes).astype(np.float64)
 
 
-def pools(totals: Counts, sizes: Counts, least: float) -> Counts:
+def pools(totals: NDArray[Any], sizes: Counts, least: float) -> Counts:
     """The pool of each bucket: those of like means, until their `totals` come to about `least`.
 
     All buckets are in one pool where there is not even so much altogether.
@@ -133,29 +134,38 @@ def _drawn_to_neighbours(deviations: Counts, totals: Floats, scale: float) -> tu
     return likely, DOUBT * scale * np.sqrt(trust + (1 - trust) * of_common)
 
 
-def is_more_than_noise(totals: NDArray[Any], sizes: Counts, scale: float) -> NDArray[np.bool_]:
+def is_more_than_noise(
+    totals: NDArray[Any], sizes: NDArray[Any], scale: float, odds: Floats
+) -> NDArray[np.bool_]:
     """Whether to believe that buckets with such noisy `totals` are not empty.
 
     If w bins with the total t are empty after all, each is wrong by t/w; if they are full and
-    released as 0, by 1. Noise of `scale` s exceeds t with probability e^(−t/s)/2. There are o empty
-    buckets for each full one: as many as the negative totals tell, which half of the empty ones
-    have, among all buckets or among those about as wide, whichever are more; but √(w/d) at least,
-    for the wider a bucket, the more it is like a gap. So t is believed if
-    o·t/w·e^(−t/s)/2 ≤ `BORNE`. Where t < w most bins are empty in any case, and 0 is the value of
-    least error.
+    released as 0, by 1. Noise of `scale` s exceeds t with probability e^(−t/s)/2, and there are o
+    empty buckets for each full one, its `odds`. So t is believed if o·t/w·e^(−t/s)/2 ≤ `BORNE`.
+    Where t < w most bins are empty in any case, and 0 is the value of least error.
     """
     enough = totals >= sizes
     if not scale:
         return np.asarray(enough)
-    width = np.frexp(sizes)[1].astype(np.int64)
-    odds = np.sqrt(sizes / sizes.sum())
-    for kind in (np.zeros_like(width), width):
-        odds = np.maximum(odds, _empty_to_full(totals, kind))
     t = np.maximum(totals, 0)
     return np.asarray(enough & (odds * t / sizes * np.exp(-t / scale) / 2 <= BORNE))
 
 
-def _empty_to_full(totals: NDArray[Any], kind: Counts) -> Floats:
+def odds_of_emptiness(totals: NDArray[Any], sizes: Counts) -> Floats:
+    """How many empty buckets there are for each full one, given noisy `totals`.
+
+    As many as the negative totals tell, which half of the empty ones have, among all buckets or
+    among those about as wide, whichever are more; but √(w/d) at least for w of d bins, for the
+    wider a bucket, the more it is like a gap.
+    """
+    width = np.frexp(sizes)[1].astype(np.int64)
+    odds = np.sqrt(sizes / sizes.sum())
+    for kind in (np.zeros_like(width), width):
+        odds = np.maximum(odds, empty_to_full(totals, kind))
+    return np.asarray(odds, dtype=np.float64)
+
+
+def empty_to_full(totals: NDArray[Any], kind: Counts) -> Floats:
     """How many empty buckets there are for each full one of its kind, as negative totals tell."""
     number = np.bincount(kind)
     empty = np.minimum(1 + 2 * np.bincount(kind, weights=totals < 0), number)

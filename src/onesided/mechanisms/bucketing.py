@@ -125,11 +125,9 @@ class Split(Candidate):
         wary = Wary(inner=Dawa(), deviation_share=share)
         result = wary.run(data.sensitive, data.k, left.sensitive, rng)
         buckets = result.buckets.reshape(-1)
-        sizes = np.bincount(buckets)
-        # What share of a total its bins were given tells how alike those of a bucket are.
-        whole = result.parts["bucket_totals"] / sizes
-        given = np.clip(result.value.reshape(-1) / np.maximum(whole, 1e-9)[buckets], 0, 1)
-        others = _bucket_means(seen, buckets, rate)[buckets] * given
+        runs = result.parts["runs"][buckets]
+        # What share of its level a run was given tells how alike its bins are.
+        others = (_bucket_means(seen, runs, rate) * result.parts["run_shares"])[runs]
         value = result.value + others.reshape(data.shape)
         return Measurement(
             value=_agreeing(value, seen, rate, buckets),

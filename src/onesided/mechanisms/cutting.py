@@ -6,6 +6,8 @@ standard deviation. Everything here is post-processing, so floating point does n
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,7 +26,10 @@ def pieces_anywhere(values: Floats, price: float) -> Counts:
     that lies at no multiple of a power of two is in one place instead of many.
     """
     begins = np.diff(dyadic_pieces(values, price), prepend=-1) != 0
-    return _joined(values, _cut_further(values, begins, price), price)
+    piece = np.cumsum(_cut_further(values, begins, price)) - 1
+    sizes = np.bincount(piece)
+    run = joined(np.bincount(piece, weights=values) / sizes, sizes, price)
+    return np.asarray(run[piece], dtype=np.int64)
 
 
 def _cut_further(values: Floats, begins: NDArray[np.bool_], price: float) -> NDArray[np.bool_]:
@@ -50,19 +55,25 @@ def _cut_further(values: Floats, begins: NDArray[np.bool_], price: float) -> NDA
     return begins
 
 
-def _joined(values: Floats, begins: NDArray[np.bool_], price: float) -> Counts:
-    """The pieces, those joined with a neighbour of which less than the price keeps them apart."""
+def joined(means: Floats, precisions: NDArray[Any], price: float) -> Counts:
+    """For each of the `means` the number of its run.
+
+    Neighbours are in one run if less than the price keeps them apart. The variance of a mean is 1
+    over its precision.
+    """
+    weighted = means * precisions
+    begins = np.ones(means.size, dtype=np.bool_)
     for _ in range(MOST_ROUNDS):
         starts = np.flatnonzero(begins)
-        sizes = np.diff(starts, append=values.size)
-        means = np.add.reduceat(values, starts) / sizes
-        apart = np.diff(means) ** 2 * sizes[1:] * sizes[:-1] / (2 * (sizes[1:] + sizes[:-1]))
+        weights = np.add.reduceat(precisions, starts)
+        levels = np.add.reduceat(weighted, starts) / weights
+        left, right = weights[:-1], weights[1:]
+        apart = np.diff(levels) ** 2 * left * right / (2 * (left + right))
         around = np.pad(apart, 1, constant_values=np.inf)
-        joined = (apart < price) & (apart < around[:-2]) & (apart <= around[2:])
-        if not joined.any():
+        ends = (apart < price) & (apart < around[:-2]) & (apart <= around[2:])
+        if not ends.any():
             break
-        begins = begins.copy()
-        begins[starts[1:][joined]] = False
+        begins[starts[1:][ends]] = False
     return np.cumsum(begins) - 1
 
 

@@ -19,7 +19,6 @@ from onesided.mechanisms.base import Kind, PublicFacts
 from onesided.mechanisms.believed import (
     Pooled,
     half_means,
-    is_more_than_noise,
     likely_shares,
     pools,
     too_even,
@@ -29,6 +28,7 @@ from onesided.mechanisms.bucket import BucketAlgorithm, Bucketed
 from onesided.mechanisms.dawa import Dawa
 from onesided.mechanisms.deviation import bucket_deviations
 from onesided.mechanisms.given_buckets import GivenBuckets
+from onesided.mechanisms.joining import Runs
 from onesided.mechanisms.totals import bucket_totals
 from onesided.randomness import Randomness
 
@@ -46,8 +46,9 @@ POOLED_SCALES = 8.0
 class Wary(BucketAlgorithm):
     """The buckets of `inner`, whose bins get the less of a total the more unequal they are.
 
-    At add/remove budget a, `inner` runs at what the others leave. Then, with two-sided geometric
-    noise, over each pool of buckets (`pools`) two sums are measured:
+    At add/remove budget a, `inner` runs at what the others leave, and its noisy totals tell which
+    neighbours are joined (joining.py). Then, with two-sided geometric noise, over each pool of
+    buckets (`pools`) two sums are measured:
 
     - Σ dev(b), dev(b) = min_c Σ_{i∈b} |xᵢ − c|, at rate (a·`deviation_share`)/k;
     - Σ (Tᵢ − xᵢ)₊, T half of what the bucket's noisy total gives a bin, at rate
@@ -77,11 +78,9 @@ class Wary(BucketAlgorithm):
         self, counts: Counts, k: int, budget: Fraction, rng: Randomness, n: int | None = None
     ) -> Bucketed:
         result = self.inner.run(counts, k, budget * self._inner_share, rng, n)
-        buckets, totals = result.buckets.reshape(-1), result.parts["bucket_totals"]
-        sizes = np.bincount(buckets, minlength=totals.size)
-        total_rate = float(budget * self._inner_share * (1 - self.inner.partition_share) / k)
-        scale = 1 / total_rate if total_rate else 0.0
-        believed = is_more_than_noise(totals, sizes, scale).astype(np.float64)
+        runs = self._runs(result, k, budget)
+        buckets, sizes, totals = runs.run[result.buckets.reshape(-1)], runs.sizes, runs.totals
+        shares = runs.believed.astype(np.float64)
         noisy = shortfalls = np.zeros(0, dtype=np.int64)
         several = np.flatnonzero(sizes > 1)
         notes = [result.noise]
@@ -91,25 +90,40 @@ class Wary(BucketAlgorithm):
             deviations = bucket_deviations(counts.reshape(-1), buckets)[several]
             noisy = _measured(deviations, pool, rate, rng)
             notes.append(f"two-sided of rate {rate} on the deviations of buckets")
-            pooled = Pooled.of(totals[several], sizes[several], pool, scale)
-            shares = likely_shares(pooled, noisy, 1 / float(rate))
-            shares[too_even(pooled, noisy, 1 / float(rate))] = 0
-            believed[several] *= shares[pool]
+            pooled = Pooled.of(totals[several], sizes[several], pool, runs.scales[several])
+            likely = likely_shares(pooled, noisy, 1 / float(rate))
+            likely[too_even(pooled, noisy, 1 / float(rate))] = 0
+            shares[several] *= likely[pool]
             if self.shortfall_share:
                 rate = budget * self.shortfall_share / k
                 lacking = np.maximum(half_means(totals, sizes)[buckets] - counts.reshape(-1), 0)
                 shortfalls = _measured(bucket_totals(lacking, buckets)[several], pool, rate, rng)
                 notes.append(f"two-sided of rate {rate} on what bins lack of half their share")
-                empty = too_many_empty(pooled, shortfalls, 1 / float(rate), believed[several])
-                believed[several] *= ~empty[pool]
-        value = result.value * believed[result.buckets]
+                empty = too_many_empty(pooled, shortfalls, 1 / float(rate), shares[several])
+                shares[several] *= ~empty[pool]
+        levels = np.maximum(totals, 0) / sizes
+        # Units are whole: the value of least relative error below 1 is 0.
+        shares[levels * shares < 1] = 0
         return replace(
             result,
-            # Units are whole: the value of least relative error below 1 is 0.
-            value=np.where(value < 1, 0.0, value),
+            value=(levels * shares)[buckets].reshape(counts.shape),
             noise="; ".join(notes),
-            parts={**result.parts, "pool_deviations": noisy, "pool_shortfalls": shortfalls},
+            parts={
+                **result.parts,
+                "runs": runs.run,
+                "run_shares": shares,
+                "pool_deviations": noisy,
+                "pool_shortfalls": shortfalls,
+            },
         )
+
+    def _runs(self, result: Bucketed, k: int, budget: Fraction) -> Runs:
+        """The buckets of `inner`; those of `dawa` lie along a line, and are joined where alike."""
+        totals = result.parts["bucket_totals"]
+        sizes = np.bincount(result.buckets.reshape(-1), minlength=totals.size)
+        rate = float(budget * self._inner_share * (1 - self.inner.partition_share) / k)
+        found = Runs.along if isinstance(self.inner, Dawa) else Runs.alone
+        return found(totals, sizes, 1 / rate if rate else 0.0)
 
 
 def _measured(of_buckets: Counts, pool: Counts, rate: Fraction, rng: Randomness) -> Counts:
