@@ -64,7 +64,7 @@ def test_small_counts_are_believed_together_that_are_not_alone() -> None:
     assert np.mean(along) > 0.5 > 0.1 > np.mean(alone)
 
 
-def test_empty_buckets_are_not_believed_more_often_than_alone() -> None:
+def test_hardly_any_empty_bucket_is_believed() -> None:
     sizes = np.full(4000, 4)
     totals = noisy([0.0] * 4000, sizes, 4)
     along = Runs.along(totals, sizes, SCALE)

@@ -63,28 +63,27 @@ class Runs:
         run is believed if such a bucket would be, and as likely to be empty as any of its own.
         Buckets that may be empty beside full ones stay alone.
         """
-        alone = cls.alone(totals, sizes, scale)
         if not scale:
-            return alone
-        precisions = sizes.astype(np.float64) ** 2
-        run = joined(totals / sizes, precisions / (2 * scale**2), PRICE)
-        level = _levels(run, totals, sizes)[run]
-        gap = ~alone.believed & _may_be_gap(totals, sizes, level, scale)
+            return cls.alone(totals, sizes, scale)
+        widths = sizes.astype(np.float64)
+        run = joined(totals / sizes, widths**2 / (2 * scale**2), PRICE)
+        level = _levels(run, totals, widths)[0][run]
+        own = odds_of_emptiness(totals, sizes)
+        in_doubt = ~is_more_than_noise(totals, sizes, scale, own)
+        gap = in_doubt & _may_be_gap(totals, sizes, level, scale)
         _, run = np.unique(np.where(gap, -1 - np.arange(run.size), run), return_inverse=True)
-        levels = _levels(run, totals, sizes)
+        levels, spread_over = _levels(run, totals, widths)
         bins = np.bincount(run, weights=sizes).astype(np.int64)
-        widths = np.sqrt(np.bincount(run, weights=precisions))
         odds = np.sqrt(bins / bins.sum())
-        np.maximum.at(odds, run, odds_of_emptiness(totals, sizes))
-        believed = is_more_than_noise(levels * widths, widths, scale, odds)
-        return cls(run, bins, levels * bins, scale * bins / widths, believed)
+        np.maximum.at(odds, run, own)
+        believed = is_more_than_noise(levels * spread_over, spread_over, scale, odds)
+        return cls(run, bins, levels * bins, scale * bins / spread_over, believed)
 
 
-def _levels(run: Counts, totals: Counts, sizes: Counts) -> Floats:
-    """The level of each run, by least squares."""
-    widths = sizes.astype(np.float64)
-    together = np.bincount(run, weights=widths**2)
-    return np.asarray(np.bincount(run, weights=totals * widths) / together, dtype=np.float64)
+def _levels(run: Counts, totals: Counts, widths: Floats) -> tuple[Floats, Floats]:
+    """The level of each run, by least squares, and √Σ w²."""
+    squares = np.bincount(run, weights=widths**2)
+    return np.bincount(run, weights=totals * widths) / squares, np.sqrt(squares)
 
 
 def _may_be_gap(totals: Counts, sizes: Counts, level: Floats, scale: float) -> NDArray[np.bool_]:
