@@ -13,7 +13,7 @@ from onesided.mechanisms.ahp import AHP
 from onesided.mechanisms.auto import Auto
 from onesided.mechanisms.base import Outline
 from onesided.mechanisms.bucketing import InPieces, Ordinary, Split
-from onesided.mechanisms.candidate import BOLD, VERY_BOLD, Before, Candidate
+from onesided.mechanisms.candidate import BOLD, BOLDER, Before, Candidate
 from onesided.mechanisms.dawa import Dawa
 from onesided.mechanisms.probe import probe_rate, released_total
 from onesided.mechanisms.wary import SHARES
@@ -21,7 +21,7 @@ from onesided.randomness import seeded
 
 EVERY: list[Candidate] = [
     Ordinary(Dawa(), SHARES[0], "wary dawa", BOLD),
-    Ordinary(AHP(), SHARES[1], "wary ahp", VERY_BOLD),
+    Ordinary(AHP(), SHARES[1], "wary ahp", BOLDER),
     Split(),
     InPieces(),
 ]

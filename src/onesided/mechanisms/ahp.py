@@ -66,7 +66,8 @@ class AHP(BucketAlgorithm):
     ) -> Bucketed:
         first_rate, second_rate = rates = self.rates(k, budget)
         noise = rng.two_sided_geometric(first_rate, counts.size)
-        buckets = self.clustered(counts + noise.reshape(counts.shape), rates)
+        noisy = counts + noise.reshape(counts.shape)
+        buckets = self.clustered(noisy, rates)
 
         measured = measure_totals(bucket_totals(counts, buckets), second_rate, rng)
         totals = shrunk(measured.values, float(self.shrink / second_rate))
@@ -77,6 +78,7 @@ class AHP(BucketAlgorithm):
             f"rate {second_rate} on the total of each cluster",
             intervals=(measured.interval,),
             parts={"bucket_totals": measured.values},
+            edges=_smallest(noisy, buckets),
         )
 
     def rates(self, k: int, budget: Fraction) -> tuple[Fraction, Fraction]:
@@ -88,6 +90,13 @@ class AHP(BucketAlgorithm):
         first_rate, second_rate = map(float, rates)
         smallest = self.cutoff * log(noisy.size) / first_rate
         return clusters(np.where(noisy < smallest, 0, noisy), 2 / second_rate**2)
+
+
+def _smallest(noisy: Counts, buckets: NDArray[np.int64]) -> Counts:
+    """The smallest noisy count of each bucket."""
+    edges = np.full(int(buckets.max()) + 1, np.iinfo(np.int64).max)
+    np.minimum.at(edges, buckets.reshape(-1), noisy.reshape(-1))
+    return edges
 
 
 def clusters(noisy: Counts, variance: float) -> NDArray[np.int64]:

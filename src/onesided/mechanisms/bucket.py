@@ -32,6 +32,7 @@ class Bucketed:
     - `buckets`: the number of each bin's bucket, from 0.
     - `noise`: the noise in words, for the receipt.
     - `intervals`, `parts`: as in `Measurement`.
+    - `edges`: the smallest noisy count in each bucket, where buckets are of like noisy counts.
     """
 
     value: NDArray[Any]
@@ -39,6 +40,7 @@ class Bucketed:
     noise: str
     intervals: tuple[Interval, ...] = ()
     parts: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    edges: Counts | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,10 +21,11 @@ from onesided.mechanisms.probe import cut, probe_loss
 from onesided.mechanisms.residual import SensitiveTotal
 from onesided.randomness import Randomness
 
-BOLD, VERY_BOLD = 1.25, 2.0
+BOLD, BOLDER, VERY_BOLD = 1.25, 1.5, 2.0
 """By which factor the error of a candidate counts more that gives any bin the mass of others, or
-takes none for empty: what a picture overlooks can cost it far more than the rest. Most of all one
-that takes bins for equal that are equal in pictures."""
+takes none for empty: what a picture overlooks can cost it far more than the rest. More so one
+that takes bins for equal, wherever they are, that are equal in pictures; and most of all one that
+does not even look for those that are."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Before:
 
 
 class Candidate(ABC):
-    """A way to spend what the probe has left; `boldness` is 1, `BOLD` or `VERY_BOLD`.
+    """A way to spend what the probe has left; `boldness` is 1, `BOLD`, `BOLDER` or `VERY_BOLD`.
 
     The errors of one that is `unsteady` differ from run to run.
     """

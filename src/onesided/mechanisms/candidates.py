@@ -7,7 +7,7 @@ from fractions import Fraction
 from onesided.mechanisms.ahp import AHP
 from onesided.mechanisms.base import Outline
 from onesided.mechanisms.bucketing import InPieces, Ordinary, Split
-from onesided.mechanisms.candidate import BOLD, VERY_BOLD, Candidate
+from onesided.mechanisms.candidate import BOLD, BOLDER, Candidate
 from onesided.mechanisms.completing import Completed, Continued
 from onesided.mechanisms.dawa import Dawa
 from onesided.mechanisms.probe import is_bucketed, probe_loss
@@ -43,6 +43,6 @@ def candidates(outline: Outline, epsilon: Fraction) -> list[Candidate]:
         half = Residual(sensitive_share=Fraction(1, 2), unseen=Unseen.BUCKETS)
         found.append(Continued(half, "residual at a = 1/2 ε, unseen bins in buckets"))
         found.append(Ordinary(Dawa(), SHARES[0], "wary dawa", BOLD))
-        found.append(Ordinary(CLUSTERS, SHARES[1], "wary ahp", VERY_BOLD))
+        found.append(Ordinary(CLUSTERS, SHARES[1], "wary ahp", BOLDER))
         found += (Split(), InPieces())
     return found

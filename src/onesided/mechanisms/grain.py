@@ -86,8 +86,8 @@ class Grain:
 def made_up_levels(found: Pieces, grain: Grain, generator: Generator) -> Floats:
     """What each bin expects over the mean of its piece: 1 on average.
 
-    In a piece of one bin it is what the probe may have hidden: given y = x − G, and nothing known
-    of x before, x is y₊ plus noise like G again.
+    In a piece of one bin it is what the probe may have hidden: given y = x − G, x is y₊ plus what
+    noise takes from such bins.
     """
     levels = grain.draw(grain.shapes[0], found.piece.size, generator)
     for shape, block in zip(grain.shapes[1:], found.blocks, strict=True):
@@ -101,7 +101,7 @@ def made_up_levels(found: Pieces, grain: Grain, generator: Generator) -> Floats:
         levels *= generator.permutation(holed)[places]
     levels *= (np.bincount(found.piece) / np.bincount(found.piece, weights=levels))[found.piece]
     alone = np.flatnonzero(~found.several)
-    hidden = generator.exponential(1 / found.noise_rate, alone.size)
+    hidden = generator.exponential(found.taken, alone.size)
     least = np.maximum(found.means[alone], 1 / found.noise_rate)
     levels[alone] = (found.floor[alone] + hidden) / least
     return levels

@@ -25,9 +25,9 @@ from onesided.mechanisms.whereabouts import Apart, distance
 if TYPE_CHECKING:
     from numpy.random import Generator
 
-SURELY = 4.0
-"""By how many scales of its noise an answer is taken to be smaller, so that chance is no reason to
-give up what is usual: noise exceeds it in one case of a hundred."""
+SURELY = 2.0
+"""By how many scales of its noise an answer is taken to be smaller, so that chance is seldom a
+reason to give up what is usual: noise exceeds it in one case of fifteen."""
 
 ALIKE = MOST_SHAPE
 """The concentration of shares that are taken to be all the same."""

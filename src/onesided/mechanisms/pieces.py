@@ -39,7 +39,8 @@ class Pieces:
 
     Blocks are neighbours of one piece, for each of `SCALES`; `several` is True in pieces of more
     bins than one; `floor` is the probe, raised to 0. All of these are by bin; the probe was above 0
-    in `seen` bins, at `noise_rate`.
+    in `seen` bins, at `noise_rate`. `taken` is what noise takes from a bin that stands alone, on
+    average.
     """
 
     piece: Counts
@@ -49,9 +50,17 @@ class Pieces:
     floor: Counts
     seen: int
     noise_rate: float
+    taken: float
 
     @classmethod
-    def of(cls, piece: Counts, means: Floats, probe: Counts, noise_rate: float) -> Pieces:
+    def of(
+        cls,
+        piece: Counts,
+        means: Floats,
+        probe: Counts,
+        noise_rate: float,
+        taken: float | None = None,
+    ) -> Pieces:
         """Pieces from the number of each bin's piece and the mean of each piece."""
         places = np.arange(piece.size)
         blocks = tuple(
@@ -60,7 +69,8 @@ class Pieces:
         several = (np.bincount(piece) > 1)[piece]
         floor = np.maximum(probe, 0)
         seen = int(np.count_nonzero(floor))
-        return cls(piece, blocks, means[piece], several, floor, seen, noise_rate)
+        taken = 1 / noise_rate if taken is None else taken
+        return cls(piece, blocks, means[piece], several, floor, seen, noise_rate, taken)
 
     @property
     def groups(self) -> tuple[Counts, ...]:
@@ -178,7 +188,9 @@ def pieces(probe: Counts, noise_rate: float) -> Pieces:
     values = estimates = unbiased(probe, noise_rate)
     coarse = dyadic_pieces(values / deviation, (2 + log(probe.size)) ** 2 / 2)
     levels = (np.bincount(coarse, weights=values) / np.bincount(coarse))[coarse]
-    alone = _standing_out(values, levels, mean_noise)
+    usual = levels + (1 + OUTLIER) * mean_noise
+    alone = _standing_out(values, usual)
+    taken = _taken_by_noise(values[alone] - usual[alone], mean_noise)
     if alone.any():
         others = np.bincount(coarse, weights=~alone)
         levels = (np.bincount(coarse, weights=values * ~alone) / others)[coarse]
@@ -189,23 +201,42 @@ def pieces(probe: Counts, noise_rate: float) -> Pieces:
     means = np.bincount(piece, weights=values) / sizes
     means = _without_remnants(means, sizes, raised, deviation)
     means = _clumped(means, sizes, deviation)
-    levels = np.where(alone, estimates, means[piece])
+    # What bins that stand out have less than their estimate, others of their level have more.
+    less = mean_noise - taken
+    _, level = np.unique(means, return_inverse=True)
+    standing_out = np.bincount(level[piece], weights=alone)
+    others = np.bincount(level[piece], weights=~alone)
+    means = means + (less * standing_out / np.maximum(others, 1))[level]
+    levels = np.where(alone, estimates - less, means[piece])
     parts = np.where(alone, means.size + np.arange(probe.size), piece)
     unseen = (sizes == 1)[piece] & ~alone & (probe <= 0)
     if unseen.any():
         levels[unseen], parts[unseen] = levels[unseen].mean(), means.size + probe.size
     _, first, numbered = np.unique(parts, return_index=True, return_inverse=True)
-    return Pieces.of(numbered, levels[first], probe, noise_rate)
+    return Pieces.of(numbered, levels[first], probe, noise_rate, taken)
 
 
-def _standing_out(values: Floats, levels: Floats, mean_noise: float) -> NDArray[np.bool_]:
-    """Bins beyond doubt above what others of their level have; one in a block, or it is a level.
+def _standing_out(values: Floats, usual: Floats) -> NDArray[np.bool_]:
+    """Bins beyond doubt above what is `usual`; one in a block, or it is a level.
 
     Noise only takes away, and its mean was added: bins of a level are that far above it at most.
     """
-    above = values > levels + (1 + OUTLIER) * mean_noise
+    above = values > usual
     block = np.arange(values.size) // SCALES[0]
     return np.asarray(above & (np.bincount(block, weights=above) == 1)[block])
+
+
+def _taken_by_noise(beyond: Floats, mean_noise: float) -> float:
+    """What noise takes on average from bins that stand out so far `beyond` what is usual.
+
+    The less noise a bin has, the likelier it stands out, so that is less than `mean_noise` g. If
+    counts thin out exponentially that far up, with mean m, so do values, and the noise in one of
+    them is an exponential variable of rate 1/g + 1/m.
+    """
+    if not beyond.size:
+        return mean_noise
+    mean = float(beyond.mean())
+    return mean_noise * mean / (mean_noise + mean)
 
 
 def group_deviation(counts: Counts, groups: Counts) -> int:

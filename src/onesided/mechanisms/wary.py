@@ -29,6 +29,7 @@ from onesided.mechanisms.dawa import Dawa
 from onesided.mechanisms.deviation import bucket_deviations
 from onesided.mechanisms.given_buckets import GivenBuckets
 from onesided.mechanisms.joining import Runs
+from onesided.mechanisms.lifted import may_hold_lifted
 from onesided.mechanisms.totals import bucket_totals
 from onesided.randomness import Randomness
 
@@ -55,7 +56,9 @@ class Wary(BucketAlgorithm):
       (a·`shortfall_share`)/k, unless that is 0: what bins lack that are empty among full ones.
 
     One unit moves a bin's count, and with it each sum of its pool, by 1, and is in at most k bins.
-    So the three steps cost a together.
+    So the three steps cost a together. The noisy counts that `ahp` makes clusters of, which tell
+    how likely a cluster holds bins that noise has lifted into it (lifted.py), are part of what its
+    run pays for.
     """
 
     name: ClassVar[str] = "wary"
@@ -102,6 +105,10 @@ class Wary(BucketAlgorithm):
                 empty = too_many_empty(pooled, shortfalls, 1 / float(rate), shares[several])
                 shares[several] *= ~empty[pool]
         levels = np.maximum(totals, 0) / sizes
+        if isinstance(self.inner, AHP) and result.edges is not None:
+            rate = self.inner.rates(k, budget * self._inner_share)[0]
+            lifted = may_hold_lifted(levels * shares, sizes, result.edges, 1 / float(rate))
+            shares[lifted] = 0
         # Units are whole: the value of least relative error below 1 is 0.
         shares[levels * shares < 1] = 0
         return replace(
