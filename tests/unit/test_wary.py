@@ -119,6 +119,7 @@ def test_deviations_cost_the_less_the_more_units_there_are(units: int, share: Fr
 QUARTERS = {"deviation_share": Fraction(1, 4), "shortfall_share": Fraction(1, 4)}
 PAYING = {
     "dawa": (Wary(inner=Dawa()), 40, 800),
+    "ahp": (Wary(inner=AHP(partition_share=Fraction(1, 2))), 120, 6_000),
     "dawa with shortfalls": (Wary(inner=Dawa(), **QUARTERS), 120, 12_000),
     "given buckets": (
         Wary(inner=GivenBuckets(buckets=np.zeros(2, dtype=np.int64)), **QUARTERS),
