@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -207,16 +208,6 @@ def test_few_full_bins_are_told_from_many_nearly_empty_ones() -> None:
     assert shapes.even < 0.1
 
 
-def test_a_region_that_is_empty_becomes_holes() -> None:
-    dice = seeded(4).generator()
-    counts = dice.poisson(np.where(np.arange(4096) < 400, 0, 1000))
-    found = one_piece(counts.size, 1.0)
-    truth = Roughness.of(counts, found, 100)
-    easel = Easel(found, np.full(4096, 899.0), dice)
-    even = measured_grain(easel, truth, Span(1e3, 1e3), Texture.SCATTERED)
-    assert even.holes == pytest.approx(0.1, abs=0.04)
-
-
 def test_textures_range_from_even_to_scattered() -> None:
     dice = seeded(5).generator()
     counts = dice.poisson(dice.gamma(0.5, 40, size=4096))
@@ -254,6 +245,17 @@ def test_counts_that_deviate_less_than_chance_must_be_smaller() -> None:
     assert thinned_to(found, expected, empty, dice)[1][1] < 0.2
     assert thinned_to(found, expected, rough, dice)[1][1] == 20.0
     assert thinned_to(one_piece(1024, 0.0), expected, empty, dice)[1][1] == 20.0
+
+
+@pytest.mark.parametrize(("below", "thinned"), [(2.0, False), (5.0, True)])
+def test_chance_is_seldom_a_reason_for_counts_to_be_smaller(below: float, thinned: bool) -> None:
+    dice = seeded(6).generator()
+    piece = np.repeat([0, 1], [1, 1023])
+    found = Pieces.of(piece, np.array([1e6, 0.0]), np.zeros(1024, int), RATE)
+    truth = Roughness.of(dice.poisson(20, 1024), found, 8)
+    answer = replace(truth, scales=(500.0,) * 4).moved(-below)
+    expected = np.full(1024, 20.0)
+    assert bool(thinned_to(found, expected, answer, dice)[1][1] < 20) is thinned
 
 
 def test_counts_that_noise_does_not_hide_are_not_smaller_than_they_seem() -> None:
@@ -316,20 +318,6 @@ def test_pieces_hold_as_much_as_there_is(units: float) -> None:
 def test_pieces_of_single_bins_stay_as_they_are() -> None:
     found = Pieces.of(np.arange(4), np.array([3.0, 0, 9, 1]), np.zeros(4, int), RATE)
     assert found.with_units(5) is found
-
-
-def test_holes_among_full_bins_are_no_smaller_than_the_deviations_allow() -> None:
-    dice = seeded(6).generator()
-    found = pieces(np.full(1024, 20), 0.01)
-    means = np.full(1024, 2000.0)
-    counts = dice.poisson(means)
-    counts[:256] = 0
-    released = Roughness.of(counts, found, 400)
-    easel = Easel(found, means - found.means, dice)
-    bins = grain_of_bins(easel, released)
-    grain = measured_grain(easel, released, bins, Texture.SCATTERED)
-    assert grain.holes > 0.1
-    assert grain.hole_place == 2
 
 
 def seen_and_hidden(likeness: float, alone: bool, seed: int) -> tuple[Pieces, np.ndarray, int]:

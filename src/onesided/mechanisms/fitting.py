@@ -8,18 +8,22 @@ from math import sqrt
 import numpy as np
 
 from onesided.mechanisms.easel import Easel
-from onesided.mechanisms.grain import Grain, Texture
+from onesided.mechanisms.grain import NEARLY_NOTHING, Grain, Texture
 from onesided.mechanisms.pieces import SCALES, Floats, Pieces, Roughness
 from onesided.mechanisms.solving import LEAST_SHAPE, MOST_SHAPE, halved, shape_at
 
 NEGLIGIBLE = 0.05
 """By how much more than it may a made-up deviation may be, as it is drawn by chance."""
 
-A_BLOCK_MORE = 2.0
-"""The mass of how many of the largest blocks may deviate more, if those are empty or not."""
-
 MOST_HOLES = 0.95
 """The largest share of bins that a picture leaves empty."""
+
+LOW = 1 / 10
+"""What bins of blocks that are holes have of others, and of what is visible: low blocks explain
+what was released as well as empty ones, and most data have no empty stretches."""
+
+ENOUGH = 8
+"""Of so many blocks some can be holes: of fewer, chance would decide how many."""
 
 SLACK = 1.0
 """How many standard errors of the number of seen bins the pictures lie from it."""
@@ -95,42 +99,43 @@ def measured_grain(easel: Easel, released: Roughness, bins: Span, texture: Textu
 
 
 def _with_holes(grain: Grain, seen: float, easel: Easel, released: Roughness) -> Grain:
-    """The grain with so many holes that no more than `seen` is visible, if deviations allow it.
+    """The grain with so many holes that no more than `seen` is visible, or none.
 
-    Holes are as small as they allow: where bins of a block deviate little, no single bins among
-    full ones can be empty. If they allow none, it was chance that so little was seen.
+    What differs least from all that was `released`: where bins of a block deviate little, no single
+    bins among full ones can be empty, and if holes of no size agree with how bins deviate, it was
+    chance that so little was seen. Where a texture has large holes only, these are the largest
+    blocks of which there are enough, or larger.
     """
     if easel.visible(grain, released.threshold) <= seen:
         return grain
-    first = {Texture.SCATTERED: 0, Texture.LONG_TAILED: 1}.get(grain.texture, len(SCALES))
-    most = released.moved(WIDE).deviations
-    for place in range(first, len(SCALES) + 1):
-        holed = _holed(grain, place, seen, easel, released.threshold)
-        groups = easel.found.groups[place]
-        allowed = max(most[place], easel.deviation(grain, groups)) * (1 + NEGLIGIBLE)
-        if place == len(SCALES):
-            allowed += A_BLOCK_MORE * easel.means.sum() / (easel.found.blocks[-1][-1] + 1)
-        if easel.deviation(holed, groups) <= allowed:
-            return holed
-    return grain
+    numbers = (easel.means.size, *(int(each[-1]) + 1 for each in easel.found.blocks))
+    largest = max(place for place, number in enumerate(numbers) if number >= ENOUGH or not place)
+    first = min({Texture.SCATTERED: 0, Texture.LONG_TAILED: 1}.get(grain.texture, largest), largest)
+    places = range(first, len(SCALES) + 1)
+    holed = [_holed(grain, place, seen, easel, released.threshold) for place in places]
+    return min((grain, *holed), key=lambda each: disagreement(easel, each, released))
 
 
 def _holed(grain: Grain, place: int, seen: float, easel: Easel, threshold: int) -> Grain:
     """The grain with as many holes of one size as leave no more than `seen` visible.
 
-    Bins that are not in a hole are so much fuller, whatever its size. Blocks that are empty or not
+    Bins that are not in a hole are so much fuller, whatever its size. Blocks that are holes or not
     need not be unlike beside that.
     """
     grain = grain.with_shape(place, MOST_SHAPE) if place else grain
-    drawn = easel.draw(grain)
+    drawn = [each.astype(np.float64) for each in easel.draw(grain)]
+    here = easel.means[easel.found.several]
+    ratio = LOW * min(threshold * here.size / max(float(here.sum()), 1.0), 1.0)
+    grain = replace(grain, hole_place=place, hole_ratio=ratio if place else NEARLY_NOTHING)
 
     def visible(holes: float) -> float:
-        left = 1 - holes
-        fuller = (easel.found.visible(each / left, threshold) for each in drawn)
-        return left * sum(fuller) / len(drawn)
+        levels = replace(grain, holes=holes).hole_levels
+        high = sum(easel.found.visible(each * levels.high, threshold) for each in drawn)
+        low = sum(easel.found.visible(each * levels.low, threshold) for each in drawn)
+        return ((1 - holes) * high + holes * low) / len(drawn)
 
     _, holes = halved(visible, seen, 0.0, MOST_HOLES)
-    return replace(grain, holes=holes, hole_place=place)
+    return replace(grain, holes=holes)
 
 
 def disagreement(easel: Easel, grain: Grain, released: Roughness) -> float:

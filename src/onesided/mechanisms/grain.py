@@ -35,6 +35,11 @@ class TwoLevels:
     full: float
     low: float
 
+    @classmethod
+    def holed(cls, full: float, ratio: float) -> TwoLevels:
+        """Where bins at the lower level have so much of what full ones have."""
+        return cls(full, ratio / (full + (1 - full) * ratio))
+
     @property
     def high(self) -> float:
         return (1 - (1 - self.full) * self.low) / self.full
@@ -54,20 +59,27 @@ class Grain:
 
     `shapes` are those of the bins of a small block, of the small blocks of a larger one, and so on
     to the largest blocks of a piece; 1/shape is the square of the coefficient of variation.
-    `holes` is the share of bins that are empty: one by one (`hole_place` 0), in small blocks (1) or
-    in the largest (2). `levels` are those that bins have beside all of this.
+    `holes` is the share of bins that have no more than a `hole_ratio` of what others have: one by
+    one (`hole_place` 0), in small blocks (1) or in the largest (2). `levels` are those that bins
+    have beside all of this.
     """
 
     shapes: tuple[float, ...]
     texture: Texture
     holes: float = 0.0
     hole_place: int = 0
+    hole_ratio: float = NEARLY_NOTHING
     levels: TwoLevels | None = None
 
     @classmethod
     def of_bins(cls, shape: float, texture: Texture) -> Grain:
         """Bins of a `shape` in blocks that are all alike."""
         return cls((shape, *EVEN_SHAPES[1:]), texture)
+
+    @property
+    def hole_levels(self) -> TwoLevels:
+        """Those of holes and of all others."""
+        return TwoLevels.holed(1 - self.holes, self.hole_ratio)
 
     def with_shape(self, place: int, shape: float) -> Grain:
         """Another `shape` at a `place`, counted from the bins."""
@@ -97,7 +109,7 @@ def made_up_levels(found: Pieces, grain: Grain, generator: Generator) -> Floats:
     levels += NEARLY_NOTHING
     if grain.holes:
         places = (np.arange(levels.size), *found.blocks)[grain.hole_place]
-        holed = TwoLevels(1 - grain.holes, NEARLY_NOTHING).spread(int(places[-1]) + 1, generator)
+        holed = grain.hole_levels.spread(int(places[-1]) + 1, generator)
         levels *= generator.permutation(holed)[places]
     levels *= (np.bincount(found.piece) / np.bincount(found.piece, weights=levels))[found.piece]
     alone = np.flatnonzero(~found.several)

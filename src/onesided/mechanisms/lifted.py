@@ -13,7 +13,7 @@ from onesided.data.histogram import Counts
 
 Floats = NDArray[np.float64]
 
-WORTH = 10.0
+WORTH = 3.0
 """How many times what a cluster loses if its bins are released as 0 lifted bins must cost: not all
 of the lowest cluster need be as low as its bins are given, and none need have been lifted."""
 
@@ -25,10 +25,10 @@ def may_hold_lifted(given: Floats, sizes: Counts, edges: Counts, scale: float) -
     their `edges`, and the noise has the `scale` s. It puts a bin with v units into a cluster from
     e up to the next one, from f, with probability (e^(−(e − v)/s) − e^(−(f − v)/s))/2, v being what
     bins of the lowest cluster are given. There are as many of them as it has bins, and in a cluster
-    that is given L each is wrong by L/v, or by L if v is less than 1. Released as 0, bins are wrong
-    by 1.
+    that is given L each is wrong by (L − v)/v, or by L − v if v is less than 1. Released as 0, bins
+    are wrong by 1.
     """
     low = given[0]
     beyond = np.exp(-np.maximum(edges - low, 0.0) / scale) / 2
     lifted = sizes[0] * (beyond - np.append(beyond[1:], 0.0))
-    return np.asarray(lifted * given / max(low, 1.0) > WORTH * sizes)
+    return np.asarray(lifted * (given - low) / max(low, 1.0) > WORTH * sizes)

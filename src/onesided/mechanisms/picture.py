@@ -154,7 +154,7 @@ def _levels_beyond(found: Pieces, hidden_means: Floats, released: Roughness) -> 
 def thinned_to(
     found: Pieces, hidden_means: Floats, released: Roughness, generator: Generator
 ) -> tuple[Pieces, Floats]:
-    """Pieces and means of sensitive units, halved until they deviate no more than was `released`.
+    """Pieces and means of sensitive units, halved while they surely deviate more than `released`.
 
     Even counts that are equal but for chance deviate by about the root of their mean: counts that
     deviate less must be smaller. Unless that root is larger than the probe's noise, since pieces
@@ -166,7 +166,7 @@ def thinned_to(
     follow_chance = several.sum() * found.noise_rate**2 > several.size
     if several.sum() > means.sum() / 2 or follow_chance:
         return found, hidden_means
-    most = released.moved(WIDE).deviations[0]
+    most = released.moved(2 * WIDE).deviations[0]
     for _ in range(STEPS):
         counts = generator.poisson(found.means + hidden_means)
         if group_deviation(counts, found.blocks[0]) <= most:

@@ -1,0 +1,111 @@
+"""Holes in pictures: what takes mass away that would be visible, but was not seen."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from onesided.mechanisms.easel import Easel
+from onesided.mechanisms.fitting import Span, grain_of_bins, measured_grain
+from onesided.mechanisms.grain import (
+    EVEN_SHAPES,
+    NEARLY_NOTHING,
+    Grain,
+    Texture,
+    made_up_levels,
+)
+from onesided.mechanisms.pieces import Pieces, Roughness, pieces
+from onesided.randomness import seeded
+
+RATE = 0.05
+EVEN_BINS = Span(1e3, 1e3)
+
+
+def easel_of(counts: np.ndarray) -> Easel:
+    """One piece, in which hardly any unit was seen."""
+    bins = counts.size
+    found = Pieces.of(np.zeros(bins, int), np.array([1.0]), np.ones(bins, int), RATE)
+    return Easel(found, np.full(bins, counts.mean() - 1), seeded(4).generator())
+
+
+def with_stretch(low: float, share: float) -> np.ndarray:
+    """A thousand units for each bin, but for a stretch that has `low`."""
+    means = np.where(np.arange(4096) < share * 4096, low, 1000)
+    return np.asarray(seeded(4).generator().poisson(means))
+
+
+def fitted(counts: np.ndarray, threshold: int, texture: Texture) -> tuple[Easel, Grain, Roughness]:
+    easel = easel_of(counts)
+    truth = Roughness.of(counts, easel.found, threshold)
+    return easel, measured_grain(easel, truth, EVEN_BINS, texture), truth
+
+
+@pytest.mark.parametrize("texture", [Texture.EVEN, Texture.SCATTERED])
+def test_a_stretch_that_is_empty_becomes_holes(texture: Texture) -> None:
+    easel, grain, truth = fitted(with_stretch(0, 0.25), 100, texture)
+    assert grain.holes == pytest.approx(0.25, abs=0.06)
+    assert easel.visible(grain, 100) == pytest.approx(truth.visible, rel=0.1)
+
+
+@pytest.mark.parametrize("threshold", [100, 800])
+def test_blocks_are_low_and_not_empty(threshold: int) -> None:
+    """As low as was not visible: even a tenth of a thousand is, if a hundred are."""
+    easel, grain, truth = fitted(with_stretch(threshold / 10, 0.4), threshold, Texture.EVEN)
+    assert grain.hole_place == 2
+    counts = np.concatenate(easel.draw(grain))
+    assert 0.25 < np.mean(counts < threshold / 2) < 0.55
+    assert np.median(counts[counts < threshold / 2]) > threshold / 20
+    assert easel.visible(grain, threshold) == pytest.approx(truth.visible, rel=0.07)
+
+
+@pytest.mark.parametrize(("place", "ratio"), [(0, NEARLY_NOTHING), (1, 0.1), (2, 0.02)])
+def test_holes_have_a_part_of_what_others_have(place: int, ratio: float) -> None:
+    easel = easel_of(with_stretch(0, 0))
+    even = Grain(EVEN_SHAPES, Texture.EVEN)
+    grain = replace(even, holes=0.25, hole_place=place, hole_ratio=ratio)
+    levels = np.sort(made_up_levels(easel.found, grain, easel.generator))
+    assert np.count_nonzero(levels < 1) == 1024
+    assert levels[0] / levels[-1] == pytest.approx(ratio, abs=2 * NEARLY_NOTHING)
+    assert levels.mean() == pytest.approx(1)
+
+
+@pytest.mark.parametrize(("bins", "place"), [(256, 1), (4096, 2)])
+def test_where_one_large_block_is_all_holes_are_small(bins: int, place: int) -> None:
+    easel = easel_of(np.full(bins, 1000))
+    mass = 1000.0 * bins
+    released = Roughness(58.0 * bins, (0.03 * mass, 0.9 * mass, 0.9 * mass), 100)
+    grain = measured_grain(easel, released, EVEN_BINS, Texture.EVEN)
+    assert grain.hole_place == place
+    assert easel.visible(grain, 100) == pytest.approx(released.visible, rel=0.15)
+
+
+@pytest.mark.parametrize("texture", Texture)
+def test_where_bins_hardly_deviate_it_was_chance_that_little_was_seen(texture: Texture) -> None:
+    easel = easel_of(np.full(4096, 1000))
+    even = Roughness.of(np.full(4096, 1000), easel.found, 100)
+    released = replace(even, visible=0.8 * even.visible, scales=(20_000.0, *(3_000.0,) * 3))
+    assert measured_grain(easel, released, EVEN_BINS, texture).holes == 0
+
+
+def test_single_bins_that_are_holes_are_empty() -> None:
+    easel = easel_of(np.full(4096, 1000))
+    mass = 1000.0 * 4096
+    released = Roughness(70.0 * 4096, (0.5 * mass, 0.5 * mass, 0.5 * mass), 100)
+    grain = measured_grain(easel, released, EVEN_BINS, Texture.SCATTERED)
+    assert (grain.hole_place, grain.hole_ratio) == (0, NEARLY_NOTHING)
+    assert grain.holes > 0.1
+
+
+def test_holes_among_full_bins_are_no_smaller_than_the_deviations_allow() -> None:
+    dice = seeded(6).generator()
+    found = pieces(np.full(1024, 20), 0.01)
+    means = np.full(1024, 2000.0)
+    counts = dice.poisson(means)
+    counts[:256] = 0
+    released = Roughness.of(counts, found, 400)
+    easel = Easel(found, means - found.means, dice)
+    grain = measured_grain(easel, released, grain_of_bins(easel, released), Texture.SCATTERED)
+    assert grain.holes > 0.1
+    assert grain.hole_place == 2
