@@ -98,6 +98,18 @@ def test_single_bins_that_are_holes_are_empty() -> None:
     assert grain.holes > 0.1
 
 
+def test_bins_that_stand_alone_are_no_holes_whatever_was_seen() -> None:
+    """Nothing was asked of them, so that an answer below 0 is noise."""
+    means = np.full(64, 900.0)
+    found = Pieces.of(np.arange(64), means, means.astype(int), RATE)
+    easel = Easel(found, np.zeros(64), seeded(4).generator())
+    released = Roughness(-500.0, (0.0, 0.0, 0.0), 100, (100.0,) * 4)
+    with np.errstate(divide="raise", invalid="raise"):
+        grain = measured_grain(easel, released, EVEN_BINS, Texture.EVEN)
+        levels = made_up_levels(found, grain, easel.generator)
+    assert levels.min() > 0.9
+
+
 def test_holes_among_full_bins_are_no_smaller_than_the_deviations_allow() -> None:
     dice = seeded(6).generator()
     found = pieces(np.full(1024, 20), 0.01)

@@ -125,7 +125,7 @@ def _holed(grain: Grain, place: int, seen: float, easel: Easel, threshold: int) 
     grain = grain.with_shape(place, MOST_SHAPE) if place else grain
     drawn = [each.astype(np.float64) for each in easel.draw(grain)]
     here = easel.means[easel.found.several]
-    ratio = LOW * min(threshold * here.size / max(float(here.sum()), 1.0), 1.0)
+    ratio = LOW * threshold / max(float(here.sum()) / max(here.size, 1), threshold)
     grain = replace(grain, hole_place=place, hole_ratio=ratio if place else NEARLY_NOTHING)
 
     def visible(holes: float) -> float:
