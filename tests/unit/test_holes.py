@@ -18,16 +18,15 @@ from onesided.mechanisms.grain import (
 )
 from onesided.mechanisms.pieces import Pieces, Roughness, pieces
 from onesided.randomness import seeded
+from support.pieces import RATE, one_piece
 
-RATE = 0.05
 EVEN_BINS = Span(1e3, 1e3)
 
 
 def easel_of(counts: np.ndarray) -> Easel:
     """One piece, in which hardly any unit was seen."""
-    bins = counts.size
-    found = Pieces.of(np.zeros(bins, int), np.array([1.0]), np.ones(bins, int), RATE)
-    return Easel(found, np.full(bins, counts.mean() - 1), seeded(4).generator())
+    found = one_piece(counts.size, 1.0)
+    return Easel(found, np.full(counts.size, counts.mean() - 1), seeded(4).generator())
 
 
 def with_stretch(low: float, share: float) -> np.ndarray:

@@ -23,8 +23,7 @@ from onesided.mechanisms.picture import (
 from onesided.mechanisms.pieces import Pieces, Roughness, group_deviation, pieces
 from onesided.mechanisms.whereabouts import Apart, distance, sensitive_means
 from onesided.randomness import seeded
-
-RATE = 0.05
+from support.pieces import RATE, one_piece
 
 
 def probed(counts: np.ndarray, seed: int = 1) -> np.ndarray:
@@ -169,10 +168,6 @@ def test_deviations_never_shrink_from_scale_to_scale(
 def test_answers_that_contradict_each_other_are_weighted_by_their_noise() -> None:
     told = Roughness(0.0, (90.0, 30.0, 60.0), 8, (1.0, 1.0, 2.0, 1.0)).in_order()
     assert told.deviations == pytest.approx((70.0, 70.0, 70.0))
-
-
-def one_piece(bins: int, mean: float = 10.0) -> Pieces:
-    return Pieces.of(np.zeros(bins, int), np.array([mean]), np.full(bins, round(mean)), RATE)
 
 
 def rough_counts(dice: np.random.Generator) -> np.ndarray:

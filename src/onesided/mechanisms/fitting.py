@@ -9,14 +9,14 @@ import numpy as np
 
 from onesided.mechanisms.easel import Easel
 from onesided.mechanisms.grain import NEARLY_NOTHING, Grain, Texture
-from onesided.mechanisms.pieces import SCALES, Floats, Pieces, Roughness
+from onesided.mechanisms.pieces import Floats, Pieces, Roughness
 from onesided.mechanisms.solving import LEAST_SHAPE, MOST_SHAPE, halved, shape_at
 
 NEGLIGIBLE = 0.05
 """By how much more than it may a made-up deviation may be, as it is drawn by chance."""
 
 MOST_HOLES = 0.95
-"""The largest share of bins that a picture leaves empty."""
+"""The largest share of bins that are holes in a picture."""
 
 LOW = 1 / 10
 """What bins of blocks that are holes have of others, and of what is visible: low blocks explain
@@ -108,11 +108,11 @@ def _with_holes(grain: Grain, seen: float, easel: Easel, released: Roughness) ->
     """
     if easel.visible(grain, released.threshold) <= seen:
         return grain
-    numbers = (easel.means.size, *(int(each[-1]) + 1 for each in easel.found.blocks))
+    numbers = [int(each[-1]) + 1 for each in easel.found.places]
     largest = max(place for place, number in enumerate(numbers) if number >= ENOUGH or not place)
     first = min({Texture.SCATTERED: 0, Texture.LONG_TAILED: 1}.get(grain.texture, largest), largest)
-    places = range(first, len(SCALES) + 1)
-    holed = [_holed(grain, place, seen, easel, released.threshold) for place in places]
+    sizes = range(first, len(numbers))
+    holed = [_holed(grain, place, seen, easel, released.threshold) for place in sizes]
     return min((grain, *holed), key=lambda each: disagreement(easel, each, released))
 
 

@@ -35,11 +35,6 @@ class TwoLevels:
     full: float
     low: float
 
-    @classmethod
-    def holed(cls, full: float, ratio: float) -> TwoLevels:
-        """Where bins at the lower level have so much of what full ones have."""
-        return cls(full, ratio / (full + (1 - full) * ratio))
-
     @property
     def high(self) -> float:
         return (1 - (1 - self.full) * self.low) / self.full
@@ -78,8 +73,9 @@ class Grain:
 
     @property
     def hole_levels(self) -> TwoLevels:
-        """Those of holes and of all others."""
-        return TwoLevels.holed(1 - self.holes, self.hole_ratio)
+        """Those of holes, which have the `hole_ratio` of all others, and of these."""
+        full = 1 - self.holes
+        return TwoLevels(full, self.hole_ratio / (full + (1 - full) * self.hole_ratio))
 
     def with_shape(self, place: int, shape: float) -> Grain:
         """Another `shape` at a `place`, counted from the bins."""
@@ -108,7 +104,7 @@ def made_up_levels(found: Pieces, grain: Grain, generator: Generator) -> Floats:
         levels *= grain.levels.spread(levels.size, generator)
     levels += NEARLY_NOTHING
     if grain.holes:
-        places = (np.arange(levels.size), *found.blocks)[grain.hole_place]
+        places = found.places[grain.hole_place]
         holed = grain.hole_levels.spread(int(places[-1]) + 1, generator)
         levels *= generator.permutation(holed)[places]
     levels *= (np.bincount(found.piece) / np.bincount(found.piece, weights=levels))[found.piece]

@@ -166,6 +166,7 @@ def thinned_to(
     follow_chance = several.sum() * found.noise_rate**2 > several.size
     if several.sum() > means.sum() / 2 or follow_chance:
         return found, hidden_means
+    # An answer that is too low by chance would leave next to nothing of even counts.
     most = released.moved(2 * WIDE).deviations[0]
     for _ in range(STEPS):
         counts = generator.poisson(found.means + hidden_means)

@@ -78,6 +78,11 @@ class Pieces:
         return (*self.blocks, np.where(self.several, 0, np.cumsum(~self.several)))
 
     @property
+    def places(self) -> tuple[Counts, ...]:
+        """Each bin by itself, and the blocks of each scale."""
+        return (np.arange(self.piece.size), *self.blocks)
+
+    @property
     def seen_error(self) -> float:
         """The standard error of the number of seen bins against what `means` let expect of it.
 
