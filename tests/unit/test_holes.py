@@ -41,6 +41,17 @@ def fitted(counts: np.ndarray, threshold: int, texture: Texture) -> tuple[Easel,
     return easel, measured_grain(easel, truth, EVEN_BINS, texture), truth
 
 
+@pytest.mark.parametrize("seed", range(4, 12))
+def test_a_region_that_is_empty_becomes_holes(seed: int) -> None:
+    dice = seeded(seed).generator()
+    counts = dice.poisson(np.where(np.arange(4096) < 400, 0, 1000))
+    found = one_piece(counts.size, 1.0)
+    truth = Roughness.of(counts, found, 100)
+    easel = Easel(found, np.full(4096, 899.0), dice)
+    even = measured_grain(easel, truth, EVEN_BINS, Texture.SCATTERED)
+    assert even.holes == pytest.approx(0.1, abs=0.04)
+
+
 @pytest.mark.parametrize("texture", [Texture.EVEN, Texture.SCATTERED])
 def test_a_stretch_that_is_empty_becomes_holes(texture: Texture) -> None:
     easel, grain, truth = fitted(with_stretch(0, 0.25), 100, texture)

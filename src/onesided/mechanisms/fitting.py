@@ -25,6 +25,9 @@ what was released as well as empty ones, and most data have no empty stretches."
 ENOUGH = 8
 """Of so many blocks some can be holes: of fewer, chance would decide how many."""
 
+MOST_OF_AN_ANSWER = 0.5
+"""Which part of how far bins deviate may be due to one block that is a hole or not by chance."""
+
 SLACK = 1.0
 """How many standard errors of the number of seen bins the pictures lie from it."""
 
@@ -144,7 +147,10 @@ def disagreement(easel: Easel, grain: Grain, released: Roughness) -> float:
     deviations = (easel.deviation(grain, groups) for groups in easel.found.groups)
     answers, scales = np.array(released.values), np.array(released.scales)
     apart = np.abs(np.array([visible, *deviations]) - answers)
-    return float(np.max(apart / np.maximum(tolerated(answers, scales), 1.0)))
+    a_block = easel.means.sum() / np.array([each[-1] + 1 for each in easel.found.places])
+    by_chance = np.minimum(a_block, MOST_OF_AN_ANSWER * np.array(released.deviations))
+    most = tolerated(answers, scales) + np.array([0.0, *np.maximum(by_chance, 0.0)])
+    return float(np.max(apart / np.maximum(most, 1.0)))
 
 
 def tolerated(answers: Floats, scales: Floats) -> Floats:
