@@ -18,10 +18,10 @@ from onesided.mechanisms.completing import (
     Completed,
     neighbourhoods,
 )
+from onesided.mechanisms.localities import LOCALITY
 from onesided.mechanisms.noise import two_sided_mean_size
 from onesided.mechanisms.one_sided import subtract_noise
 from onesided.mechanisms.probe import probe_rate
-from onesided.mechanisms.whereabouts import LOCALITY
 from onesided.randomness import seeded
 
 LEVEL = 300

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from onesided.mechanisms.easel import Easel
 from onesided.mechanisms.fitting import Span, grain_of_bins, measured_grain
 from onesided.mechanisms.grain import Grain, Texture, made_up_levels
+from onesided.mechanisms.localities import sensitive_means
 from onesided.mechanisms.picture import (
     ALIKE,
     levelled_to,
@@ -21,7 +22,7 @@ from onesided.mechanisms.picture import (
     thinned_to,
 )
 from onesided.mechanisms.pieces import Pieces, Roughness, group_deviation, pieces
-from onesided.mechanisms.whereabouts import Apart, distance, sensitive_means
+from onesided.mechanisms.whereabouts import Apart, distance
 from onesided.randomness import seeded
 from support.pieces import RATE, one_piece
 

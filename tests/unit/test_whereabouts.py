@@ -7,16 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from onesided.mechanisms.localities import Located, localities, localities_of, sensitive_means
 from onesided.mechanisms.pieces import Pieces
-from onesided.mechanisms.whereabouts import (
-    Located,
-    distance,
-    localities,
-    mean_within,
-    raised_to,
-    sensitive_means,
-    with_gaps,
-)
+from onesided.mechanisms.whereabouts import distance, mean_within, raised_to, with_gaps
 from onesided.randomness import seeded
 
 RATE = 0.05
@@ -89,6 +82,45 @@ def test_noise_on_the_numbers_of_localities_does_not_move_sensitive_units() -> N
         local = 50 + seeded(seed).generator().laplace(0, 1000, places)
         hidden = sensitive_means(found, 50.0 * places, Located(local, 1000.0))
         assert np.median(hidden) > 0.5 * hidden.mean(), seed
+
+
+def with_full_bins(every: int) -> Pieces:
+    """1,024 bins with 10 units each, but every so many stand alone and have 900."""
+    alone = np.arange(1024) % every == 0
+    _, first, piece = np.unique(np.cumsum(alone) * alone, return_index=True, return_inverse=True)
+    return Pieces.of(piece, np.where(alone, 900.0, 10.0)[first], np.zeros(1024, int), RATE)
+
+
+@pytest.mark.parametrize(("every", "more"), [(1, 0), (2, 1), (64, 1), (1024, 1)])
+def test_bins_that_stand_alone_are_a_locality_of_their_own(every: int, more: int) -> None:
+    found = with_full_bins(every)
+    places = localities_of(found)
+    assert np.unique(places).tolist() == list(range(16 + more))
+    if more:
+        assert np.array_equal(places == 16, ~found.several)
+
+
+@pytest.mark.parametrize("sensitive", [0, 5_000, 24_000])
+def test_bins_that_stand_alone_have_as_many_sensitive_units_as_was_told(sensitive: int) -> None:
+    found = with_full_bins(64)
+    everywhere = 24_480.0 - sensitive
+    told = np.append(np.full(16, everywhere / 16), sensitive)
+    hidden = sensitive_means(found, 24_480.0, Located(told, 100.0))
+    assert hidden[~found.several] == pytest.approx(np.full(16, sensitive / 16), abs=2)
+    assert hidden[found.several] == pytest.approx(
+        np.full(1008, everywhere / 1008), abs=0.1, rel=0.05
+    )
+
+
+def test_noise_on_what_was_told_of_bins_that_stand_alone_does_not_count() -> None:
+    found = with_full_bins(64)
+    for apart in (-1.4, 1.4):
+        told = np.append(np.full(16, 630.0), 14_400 + apart * 1000)
+        hidden = sensitive_means(found, 24_480.0, Located(told, 1000.0))
+        assert hidden == pytest.approx(found.means)
+    most = sensitive_means(found, 24_480.0, Located(np.append(np.zeros(16), 1e6), 1000.0))
+    assert most[found.several].sum() == pytest.approx(0)
+    assert most.sum() == pytest.approx(24_480)
 
 
 def pieces_of(means: list[float], hidden: list[float]) -> tuple[Pieces, np.ndarray]:

@@ -19,6 +19,7 @@ from onesided.mechanisms.candidate import (
     topped_up,
 )
 from onesided.mechanisms.halving import halving_tree
+from onesided.mechanisms.localities import localities
 from onesided.mechanisms.neighbours import Expected, expected_from_neighbours
 from onesided.mechanisms.noise import (
     CONFIDENCE,
@@ -31,7 +32,6 @@ from onesided.mechanisms.noise_on_sums import Noise
 from onesided.mechanisms.posterior import likely_counts
 from onesided.mechanisms.probe import MOST_BINS_FOR_BUCKETS, probe_rate
 from onesided.mechanisms.residual import Residual, Seen, intervals
-from onesided.mechanisms.whereabouts import localities
 from onesided.randomness import Randomness
 
 SHARE = Fraction(1, 2)

@@ -10,6 +10,7 @@ from onesided.mechanisms.base import Outline
 from onesided.mechanisms.easel import Easel
 from onesided.mechanisms.fitting import WIDE, disagreement, grain_of_bins, measured_grain
 from onesided.mechanisms.grain import Grain, Texture, made_up_levels
+from onesided.mechanisms.localities import Located
 from onesided.mechanisms.picture import (
     ALIKE,
     Picture,
@@ -21,7 +22,7 @@ from onesided.mechanisms.picture import (
 from onesided.mechanisms.pieces import Floats, Pieces, Roughness
 from onesided.mechanisms.probe import foreseen, released_answers, released_numbers
 from onesided.mechanisms.two_levels import two_levels
-from onesided.mechanisms.whereabouts import Apart, Located, raised_to, with_gaps
+from onesided.mechanisms.whereabouts import Apart, raised_to, with_gaps
 from onesided.randomness import Randomness
 
 if TYPE_CHECKING:

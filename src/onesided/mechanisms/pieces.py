@@ -83,6 +83,11 @@ class Pieces:
         return (np.arange(self.piece.size), *self.blocks)
 
     @property
+    def some_alone(self) -> bool:
+        """Whether some bins stand alone, and others do not."""
+        return bool(self.several.any() and not self.several.all())
+
+    @property
     def seen_error(self) -> float:
         """The standard error of the number of seen bins against what `means` let expect of it.
 

@@ -14,17 +14,11 @@ from onesided.data.histogram import Counts
 from onesided.loss import Loss
 from onesided.mechanisms.base import Outline
 from onesided.mechanisms.halving import halving_tree
+from onesided.mechanisms.localities import Located, localities_of, sensitive_means
 from onesided.mechanisms.one_sided import subtract_noise
 from onesided.mechanisms.pieces import SCALES, Pieces, Roughness, pieces
 from onesided.mechanisms.residual import SensitiveTotal
-from onesided.mechanisms.whereabouts import (
-    Apart,
-    Located,
-    distance,
-    localities,
-    number_of_sensitive,
-    sensitive_means,
-)
+from onesided.mechanisms.whereabouts import Apart, distance, number_of_sensitive
 from onesided.randomness import Randomness
 
 Floats = NDArray[np.float64]
@@ -250,7 +244,7 @@ def _first_answers(
         rough = Roughness.of(data.all.reshape(-1)[order], found, _threshold(epsilon, outline))
         for each, value in zip(ROUGHNESS, rough.values, strict=True):
             answers[each] = np.array([int(value)])
-        places = localities(data.bins)
-        answers[WHERE] = np.zeros(int(places[-1]) + 1, dtype=np.int64)
+        places = localities_of(found)
+        answers[WHERE] = np.zeros(int(places.max()) + 1, dtype=np.int64)
         np.add.at(answers[WHERE], places, data.sensitive.reshape(-1)[order])
     return answers

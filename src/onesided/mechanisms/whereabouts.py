@@ -12,41 +12,17 @@ from numpy.typing import NDArray
 from onesided.data.histogram import Counts
 from onesided.mechanisms.base import Outline
 from onesided.mechanisms.deviation import largest_count
-from onesided.mechanisms.pieces import OUTLIER, Pieces
+from onesided.mechanisms.localities import BEYOND_DOUBT, localities_of
+from onesided.mechanisms.pieces import Pieces
 from onesided.mechanisms.residual import SensitiveTotal
 
 Floats = NDArray[np.float64]
 
-LOCALITY = 64
-"""Bins over which the share of sensitive units is taken for the same."""
-
-BEYOND_DOUBT = 2.0
-"""By how many standard errors a number must exceed 0 to be taken for one."""
-
 LEAST_ELSEWHERE = 0.5
 """Which part of all units must be elsewhere for some bins to be taken for empty."""
 
-TOLD_APART = 1e-9
-"""How much of a shape, squared, another must leave for numbers to be explained by both."""
-
 NEARLY_IMPOSSIBLE = 1e-9
 """A smaller probability, the difference of two that are nearly equal, is mostly rounding."""
-
-
-def localities(bins: int, at_least: int = 16) -> Counts:
-    """For each bin the number of its locality: `LOCALITY` neighbours, or fewer where bins are.
-
-    There are `at_least` so many localities, or as many as bins.
-    """
-    return np.arange(bins) // max(1, min(LOCALITY, bins // at_least))
-
-
-@dataclass(frozen=True)
-class Located:
-    """Noisy numbers of sensitive units by locality, and the scale of their noise."""
-
-    numbers: Floats
-    scale: float
 
 
 @dataclass(frozen=True)
@@ -63,62 +39,6 @@ def distance(sensitive: Counts, expected: Floats) -> int:
     return int(np.abs(sensitive - rounded).sum())
 
 
-def sensitive_means(found: Pieces, sensitive: float, local: Located | None) -> Floats:
-    """What bins expect of `sensitive` units in all, which lie like the others in each locality.
-
-    Unless the localities tell that they do not: then so many lie evenly (`_beside_others`).
-
-    Each of the `local` numbers t, with noise of scale s, is drawn towards e, what the share of
-    sensitive units in all lets expect: e + (t − e)·v/(v + 2s²) with v = e²·(Σ(t − e)² − 2s²)₊/Σe²,
-    the variance of all that is no noise, less twice the standard deviation √(20·l)·s² that this sum
-    has over l localities by noise alone; or its own (t − e)² − 2s² where that is beyond doubt.
-    """
-    place = localities(found.means.size)
-    sizes = np.bincount(place)
-    others = np.bincount(place, weights=found.means).astype(np.float64)
-    total = others.sum()
-    expected = sensitive * (others / total if total else sizes / sizes.sum())
-    beside = 0.0
-    if local is not None:
-        noise = 2 * local.scale**2
-        apart = (local.numbers - expected) ** 2 - noise
-        told = max(apart.sum() - 2 * sqrt(20 * apart.size) * local.scale**2, 0.0)
-        pooled = told / max(np.sum(expected**2), 1.0) * expected**2
-        # The largest of l noises lies ln l scales further out than a single one.
-        beyond_doubt = apart > ((OUTLIER + log(apart.size)) * local.scale) ** 2
-        variance = np.where(beyond_doubt, np.maximum(apart, pooled), pooled)
-        trust = variance / (variance + noise)
-        expected = np.maximum(expected + (local.numbers - expected) * trust, 0)
-        expected *= sensitive / max(expected.sum(), 1.0)
-        beside = _beside_others(local, others, sizes)
-    even = expected / sizes
-    alike = expected / np.where(others > 0, others, 1)
-    evenly = np.clip(beside / np.where(even > 0, even, 1), 0, 1)[place]
-    like_others = np.where(others[place] > 0, found.means * alike[place], even[place])
-    return np.asarray((1 - evenly) * like_others + evenly * even[place], dtype=np.float64)
-
-
-def _beside_others(local: Located, others: Floats, sizes: Counts) -> float:
-    """How many sensitive units bins have that do not lie like the others, beyond doubt.
-
-    The numbers of sensitive units are fitted by α·`others` + β·`sizes`, α ≥ 0, with least squares;
-    it is β less `BEYOND_DOUBT` of its standard errors.
-    """
-    squares = float(others @ others)
-    alone = sizes - (others @ sizes / squares) * others if squares else np.zeros(others.size)
-    told = float(alone @ alone)
-    # Where one has the other's shape, but for rounding, they cannot be told apart.
-    if others.size <= 2 or told <= TOLD_APART * float(sizes @ sizes):
-        return 0.0
-    beta = float(alone @ local.numbers) / told
-    alpha = float(others @ (local.numbers - beta * sizes)) / squares
-    if alpha < 0:
-        alpha, beta = 0.0, float(sizes @ local.numbers) / float(sizes @ sizes)
-    left = local.numbers - alpha * others - beta * sizes
-    variance = max(float(left @ left) / (others.size - 2), 2 * local.scale**2)
-    return max(beta - BEYOND_DOUBT * sqrt(variance / told), 0.0)
-
-
 def with_gaps(found: Pieces, hidden_means: Floats, scale: float) -> tuple[Pieces, Floats]:
     """The same units, none of them in pieces that may be empty as far as noise tells.
 
@@ -129,7 +49,7 @@ def with_gaps(found: Pieces, hidden_means: Floats, scale: float) -> tuple[Pieces
     _, level = np.unique(np.where(found.several, found.means, -1.0), return_inverse=True)
     error = 1 / (found.noise_rate * np.sqrt(np.bincount(level)))[level]
     gap = found.several & (found.means <= BEYOND_DOUBT * error)
-    touched = np.unique(localities(gap.size)[gap]).size
+    touched = np.unique(localities_of(found)[gap]).size
     others, hidden = float(found.means[~gap].sum()), float(hidden_means[~gap].sum())
     all_others, all_hidden = float(found.means.sum()), float(hidden_means.sum())
     counted = all_hidden - hidden > BEYOND_DOUBT * scale * sqrt(2 * touched)
