@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from onesided.data import Histogram
+from onesided.mechanisms.agreement import disagreement
 from onesided.mechanisms.base import Outline
 from onesided.mechanisms.easel import Easel
-from onesided.mechanisms.fitting import disagreement
 from onesided.mechanisms.gallery import CONTRADICTED, pictures
 from onesided.mechanisms.grain import EVEN_SHAPES, Grain, Texture, TwoLevels
 from onesided.mechanisms.pieces import Pieces, Roughness

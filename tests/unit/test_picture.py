@@ -21,7 +21,7 @@ from onesided.mechanisms.picture import (
     picture,
     thinned_to,
 )
-from onesided.mechanisms.pieces import Pieces, Roughness, group_deviation, pieces
+from onesided.mechanisms.pieces import Pieces, Roughness, block_sizes, group_deviation, pieces
 from onesided.mechanisms.whereabouts import Apart, distance
 from onesided.randomness import seeded
 from support.pieces import RATE, one_piece
@@ -192,6 +192,23 @@ def test_measured_roughness_is_reproduced(texture: Texture) -> None:
     assert whole == pytest.approx(truth.deviations[2], rel=0.4)
     assert small < 0.7 * whole
     assert large < 0.9 * whole
+
+
+@pytest.mark.parametrize(
+    ("bins", "large"), [(1, 64), (64, 64), (256, 64), (1000, 128), (4096, 256), (65_536, 1024)]
+)
+def test_large_blocks_are_half_way_from_small_ones_to_all_bins(bins: int, large: int) -> None:
+    assert block_sizes(bins) == (16, large)
+    blocks = one_piece(bins, 1.0).blocks
+    assert [int(np.bincount(each).max()) for each in blocks] == [min(16, bins), min(large, bins)]
+
+
+def test_blocks_end_where_pieces_do() -> None:
+    """Pieces are not in the order of their numbers: what has a level in common has one number."""
+    piece = np.repeat([1, 0, 2, 0], [16, 8, 24, 16])
+    blocks = Pieces.of(piece, np.ones(3), np.zeros(64, int), RATE).blocks
+    assert blocks[0].tolist() == np.repeat(range(5), [16, 8, 8, 16, 16]).tolist()
+    assert blocks[1].tolist() == np.repeat(range(4), [16, 8, 24, 16]).tolist()
 
 
 def test_few_full_bins_are_told_from_many_nearly_empty_ones() -> None:

@@ -6,9 +6,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from onesided.data import Measurement
+from onesided.mechanisms.agreement import WIDE, disagreement
 from onesided.mechanisms.base import Outline
 from onesided.mechanisms.easel import Easel
-from onesided.mechanisms.fitting import WIDE, disagreement, grain_of_bins, measured_grain
+from onesided.mechanisms.fitting import grain_of_bins, measured_grain
 from onesided.mechanisms.grain import Grain, Texture, made_up_levels
 from onesided.mechanisms.localities import Located
 from onesided.mechanisms.picture import (

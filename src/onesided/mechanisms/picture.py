@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from onesided.data.histogram import Counts
+from onesided.mechanisms.agreement import WIDE
 from onesided.mechanisms.easel import repeats
-from onesided.mechanisms.fitting import WIDE
 from onesided.mechanisms.grain import NEARLY_NOTHING, Grain, made_up_levels
 from onesided.mechanisms.pieces import Floats, Pieces, Roughness, group_deviation
 from onesided.mechanisms.solving import MOST_SHAPE, STEPS, shape_at

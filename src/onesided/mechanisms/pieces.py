@@ -8,7 +8,7 @@ that one unit changes by at most 1 for each bin that it touches.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import log, sqrt
+from math import log, log2, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,11 @@ from onesided.mechanisms.noise import geometric_mean, unbiased
 
 Floats = NDArray[np.float64]
 
-SCALES = (16, 256)
-"""Bins of the blocks at each scale: what is alike within them, buckets can make use of."""
+SCALES = ("small", "large")
+"""The blocks: what is alike within them, buckets can make use of."""
+
+SMALL = 16
+"""Bins of a small block."""
 
 OUTLIER = 3.0
 """Noise further than so many scales from its level says no more than that it is noise."""
@@ -63,8 +66,9 @@ class Pieces:
     ) -> Pieces:
         """Pieces from the number of each bin's piece and the mean of each piece."""
         places = np.arange(piece.size)
+        begins = np.diff(piece, prepend=-1) != 0
         blocks = tuple(
-            np.cumsum(np.diff(piece + places // scale, prepend=-1) != 0) - 1 for scale in SCALES
+            np.cumsum(begins | (places % size == 0)) - 1 for size in block_sizes(piece.size)
         )
         several = (np.bincount(piece) > 1)[piece]
         floor = np.maximum(probe, 0)
@@ -108,6 +112,15 @@ class Pieces:
         """
         alone = self.means[~self.several]
         return self.seen - float(-np.expm1(-self.noise_rate * alone).sum())
+
+    def expected_to_be_seen(self, shape: float, full: float = 1.0) -> float:
+        """How many bins in pieces of several are, if counts have a gamma distribution's `shape` s.
+
+        A bin with x non-sensitive units is seen with probability 1 − e^(−r·x), so of bins of mean μ
+        the share 1 − (1 + r·μ/s)^(−s). Only a part of them is `full`, and others are empty.
+        """
+        mean = self.noise_rate * self.means[self.several] / full
+        return full * float(-np.expm1(-shape * np.log1p(mean / shape)).sum())
 
     def visible(self, counts: Counts | Floats, threshold: int) -> float:
         """Σ min(xᵢ, `threshold`) in pieces of more bins than one; a whole number if all xᵢ are."""
@@ -182,6 +195,14 @@ class Roughness:
         return replace(self, visible=self.visible - hidden, deviations=deviations)
 
 
+def block_sizes(bins: int) -> tuple[int, int]:
+    """How many bins a block of each of `SCALES` has: `SMALL`, and half way from there to all.
+
+    That is half way in ratio, rounded to a power of 2, and at least four times as many.
+    """
+    return SMALL, max(4 * SMALL, 1 << round(log2(SMALL * max(bins, 1)) / 2))
+
+
 def pieces(probe: Counts, noise_rate: float) -> Pieces:
     """Cuts the line into pieces inside which the `probe` differs by no more than noise.
 
@@ -232,7 +253,7 @@ def _standing_out(values: Floats, usual: Floats) -> NDArray[np.bool_]:
     Noise only takes away, and its mean was added: bins of a level are that far above it at most.
     """
     above = values > usual
-    block = np.arange(values.size) // SCALES[0]
+    block = np.arange(values.size) // SMALL
     return np.asarray(above & (np.bincount(block, weights=above) == 1)[block])
 
 

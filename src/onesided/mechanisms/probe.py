@@ -50,7 +50,7 @@ MOST_BINS_FOR_BUCKETS = 1 << 17
 WHERE = "number in each locality"
 ROUGHNESS = (
     "visible mass",
-    *(f"deviation within blocks of {scale}" for scale in SCALES),
+    *(f"deviation within {scale} blocks" for scale in SCALES),
     "deviation of all bins that do not stand alone",
 )
 APART = "distance from where the others are"

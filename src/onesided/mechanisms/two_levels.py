@@ -12,16 +12,13 @@ from math import log
 
 import numpy as np
 
+from onesided.mechanisms.agreement import MOST_DISAGREEMENT, WIDE, disagreement, tolerated
 from onesided.mechanisms.easel import Easel
-from onesided.mechanisms.fitting import WIDE, disagreement, tolerated
 from onesided.mechanisms.grain import EVEN_SHAPES, NEARLY_NOTHING, Grain, Texture, TwoLevels
 from onesided.mechanisms.pieces import Floats, Pieces, Roughness
 
 SHARES, MOST_FULL = 48, 0.95
 """How many shares of full bins are considered, from one bin to the most, and which is the most."""
-
-MOST_DISAGREEMENT = 2.0
-"""How many times what is tolerated they may differ from an answer, together with all else."""
 
 UNLIKE = 0.15
 """By which part fewer bins may be seen than expected, as the shares of units that are not sensitive
