@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from onesided.data import Histogram
+from onesided.mechanisms.base import Outline
 from onesided.mechanisms.localities import Located, localities, localities_of, sensitive_means
 from onesided.mechanisms.pieces import Pieces
+from onesided.mechanisms.probe import foreseen, take_probe
 from onesided.mechanisms.whereabouts import distance, mean_within, raised_to, with_gaps
 from onesided.randomness import seeded
 
@@ -121,6 +126,19 @@ def test_noise_on_what_was_told_of_bins_that_stand_alone_does_not_count() -> Non
     most = sensitive_means(found, 24_480.0, Located(np.append(np.zeros(16), 1e6), 1000.0))
     assert most[found.several].sum() == pytest.approx(0)
     assert most.sum() == pytest.approx(24_480)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.25])
+def test_the_probe_tells_how_many_sensitive_units_bins_have_that_stand_out(share: float) -> None:
+    """One bin of 64 is full; of the others' units a quarter is sensitive, of theirs a `share`."""
+    full = np.arange(4096) % 64 == 7
+    counts = np.where(full, 40_000, 200)
+    nonsensitive = np.where(full, counts * (1 - share), 150).astype(int)
+    data, epsilon = Histogram(counts, nonsensitive), Fraction(1, 100)
+    found, expected = foreseen(take_probe(data, epsilon, seeded(2)), Outline.of(data), epsilon)
+    assert np.array_equal(~found.several, full)
+    off = expected[full].sum() - share * counts[full].sum()
+    assert abs(off) < 0.02 * counts[full].sum()
 
 
 def pieces_of(means: list[float], hidden: list[float]) -> tuple[Pieces, np.ndarray]:
