@@ -36,7 +36,7 @@ def pitted(easel: Easel, shape: float, released: Roughness) -> Grain | None:
     """
     found = easel.found
     least = LEAST_BEYOND * easel.means[found.several].sum()
-    if released.moved(-WIDE).deviations[0] < least:
+    if released.moved(-WIDE).deviations[0] < least:  # which is told without drawing anything
         return None
     blocks = found.blocks[0]
     grain = Grain.of_bins(shape, Texture.SCATTERED)
