@@ -16,8 +16,7 @@ from onesided.mechanisms.pieces import Pieces
 from onesided.mechanisms.probe import foreseen, take_probe
 from onesided.mechanisms.whereabouts import distance, mean_within, raised_to, with_gaps
 from onesided.randomness import seeded
-
-RATE = 0.05
+from support.pieces import RATE
 
 
 @pytest.mark.parametrize("bins", [1, 2, 5, 37, 5000])

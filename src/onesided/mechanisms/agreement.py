@@ -24,10 +24,9 @@ WIDE = 1.5
 def disagreement(easel: Easel, grain: Grain, released: Roughness) -> float:
     """How many times what is tolerated as chance made-up counts differ from an answer, at most."""
     visible = easel.visible(grain, released.threshold)
-    deviations = (easel.deviation(grain, groups) for groups in easel.found.groups)
     answers, scales = np.array(released.values), np.array(released.scales)
-    apart = np.abs(np.array([visible, *deviations]) - answers)
-    a_block = easel.means.sum() / np.array([each[-1] + 1 for each in easel.found.places])
+    apart = np.abs(np.array([visible, *easel.deviations(grain)]) - answers)
+    a_block = easel.means.sum() / np.array(easel.found.numbers)
     by_chance = np.minimum(a_block, MOST_OF_AN_ANSWER * np.array(released.deviations))
     most = tolerated(answers, scales) + np.array([0.0, *np.maximum(by_chance, 0.0)])
     return float(np.max(apart / np.maximum(most, 1.0)))

@@ -21,13 +21,15 @@ LEAST_DRAWN, MOST_REPEATED = 1024, 16
 class Easel:
     """Made-up counts of bins in pieces that were `found`, which expect `hidden` sensitive units.
 
-    All numbers of one grain are of the same counts, which are `drawn` when first asked for.
+    All numbers of one grain are of the same counts, which are `drawn` when first asked for; so is
+    by how much they `deviated` within groups of each scale.
     """
 
     found: Pieces
     hidden: Floats
     generator: Generator
     drawn: dict[Grain, list[Counts]] = field(default_factory=dict)
+    deviated: dict[Grain, tuple[float, ...]] = field(default_factory=dict)
 
     @cached_property
     def means(self) -> Floats:
@@ -45,6 +47,13 @@ class Easel:
     def deviation(self, grain: Grain, groups: Counts) -> float:
         drawn = self.draw(grain)
         return sum(group_deviation(each, groups) for each in drawn) / len(drawn)
+
+    def deviations(self, grain: Grain) -> tuple[float, ...]:
+        """Those within the groups of each scale: a grain is compared more than once."""
+        if grain not in self.deviated:
+            groups = self.found.groups
+            self.deviated[grain] = tuple(self.deviation(grain, each) for each in groups)
+        return self.deviated[grain]
 
     def visible(self, grain: Grain, threshold: int) -> float:
         drawn = self.draw(grain)

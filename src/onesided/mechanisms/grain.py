@@ -98,15 +98,14 @@ def made_up_levels(found: Pieces, grain: Grain, generator: Generator) -> Floats:
     noise takes from such bins.
     """
     levels = grain.draw(grain.shapes[0], found.piece.size, generator)
-    for shape, block in zip(grain.shapes[1:], found.blocks, strict=True):
-        levels *= grain.draw(shape, int(block[-1]) + 1, generator)[block]
+    for shape, block, number in zip(grain.shapes[1:], found.blocks, found.numbers[1:], strict=True):
+        levels *= grain.draw(shape, number, generator)[block]
     if grain.levels is not None:
         levels *= grain.levels.spread(levels.size, generator)
     levels += NEARLY_NOTHING
     if grain.holes:
-        places = found.places[grain.hole_place]
-        holed = grain.hole_levels.spread(int(places[-1]) + 1, generator)
-        levels *= generator.permutation(holed)[places]
+        holed = grain.hole_levels.spread(found.numbers[grain.hole_place], generator)
+        levels *= generator.permutation(holed)[found.places[grain.hole_place]]
     levels *= (np.bincount(found.piece) / np.bincount(found.piece, weights=levels))[found.piece]
     alone = np.flatnonzero(~found.several)
     hidden = generator.exponential(found.taken, alone.size)

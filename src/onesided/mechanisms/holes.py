@@ -72,14 +72,14 @@ def with_holes(grain: Grain, seen: float, easel: Easel, released: Roughness) -> 
     """
     if easel.visible(grain, released.threshold) <= seen:
         return grain
-    numbers = [int(each[-1]) + 1 for each in easel.found.places]
+    numbers = easel.found.numbers
     largest = max(place for place, number in enumerate(numbers) if number >= ENOUGH or not place)
     first = min({Texture.SCATTERED: 0, Texture.LONG_TAILED: 1}.get(grain.texture, largest), largest)
     sizes = range(first, len(numbers))
     holed = [_holed(grain, place, seen, easel, released.threshold) for place in sizes]
     # By how far bins deviate without any hole is no reason for or against one.
-    deviations = (easel.deviation(grain, groups) for groups in easel.found.groups)
-    supposed = replace(released, deviations=tuple(map(max, released.deviations, deviations)))
+    deviations = map(max, released.deviations, easel.deviations(grain))
+    supposed = replace(released, deviations=tuple(deviations))
     return min((grain, *holed), key=lambda each: disagreement(easel, each, supposed))
 
 

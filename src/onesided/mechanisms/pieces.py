@@ -87,6 +87,11 @@ class Pieces:
         return (np.arange(self.piece.size), *self.blocks)
 
     @property
+    def numbers(self) -> tuple[int, ...]:
+        """How many `places` of each size there are."""
+        return (self.piece.size, *(int(each[-1]) + 1 for each in self.blocks))
+
+    @property
     def some_alone(self) -> bool:
         """Whether some bins stand alone, and others do not."""
         return bool(self.several.any() and not self.several.all())
