@@ -46,6 +46,18 @@ def test_two_levels_are_found(full: float, low: int, high: int) -> None:
     assert grain.levels.low * counts.mean() == pytest.approx(low, abs=5)
 
 
+def test_levels_are_found_where_bins_of_a_piece_expect_more_sensitive_units_than_others() -> None:
+    dice = seeded(1).generator()
+    counts = dice.poisson(np.where(np.arange(BINS) % 16 == 0, 2000, 20))
+    found, rough = released(counts, 0.1, 2)
+    unequal = np.where(np.arange(BINS) // 64 % 2 == 0, 1.2, 0.8)
+    easel = Easel(found, counts.mean() * unequal - found.means, dice)
+    grain = two_levels(easel, rough)
+    assert grain is not None
+    assert grain.levels is not None
+    assert grain.levels.low * counts.mean() == pytest.approx(20, abs=5)
+
+
 def test_even_counts_need_no_two_levels() -> None:
     dice = seeded(1).generator()
     counts = dice.poisson(300.0, BINS)

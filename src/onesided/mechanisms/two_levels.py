@@ -45,7 +45,7 @@ def two_levels(easel: Easel, released: Roughness) -> Grain | None:
 
 @dataclass(frozen=True)
 class _Evidence:
-    """Pieces of several bins: `sizes`, and means of `all` units and of those not sensitive.
+    """Stretches of equal bins in pieces of several: `sizes`, and means of `all` units and others.
 
     And the `answers` that speak for their levels: how much mass is visible below the `threshold`,
     how far bins deviate, and how many of them a probe of noise `rate` saw; each with what of it is
@@ -63,12 +63,15 @@ class _Evidence:
     @classmethod
     def of(cls, found: Pieces, means: Floats, released: Roughness) -> _Evidence:
         several = found.several
-        _, first, sizes = np.unique(found.piece[several], return_index=True, return_counts=True)
+        piece, here = found.piece[several], means[several]
+        # The bins of a piece need not expect as many sensitive units as each other.
+        begins = (np.diff(piece, prepend=-1) != 0) | (np.diff(here, prepend=-1) != 0)
+        first = np.flatnonzero(begins)
         answers = np.array([released.visible, released.deviations[0], found.seen_in_several])
         scales = np.array([*released.scales[:2], found.seen_error])
         return cls(
-            sizes.astype(np.float64),
-            means[several][first],
+            np.diff(first, append=piece.size).astype(np.float64),
+            here[first],
             found.means[several][first],
             released.threshold,
             found.noise_rate,
