@@ -62,3 +62,17 @@ def test_pictures_that_contradict_an_answer_are_dropped(seed: int) -> None:
 def test_pictures_of_counts_that_vary_by_degrees_stay(seed: int) -> None:
     counts = seeded(1).generator().poisson(seeded(2).generator().gamma(1.5, 200, BINS))
     assert len(drawn(counts, 0.02, Fraction(1, 10), seed)) >= 3 * (2048 // BINS)
+
+
+@pytest.mark.parametrize(("share", "even"), [(0.25, True), (0.9, True), (None, False)])
+def test_counts_may_be_even_where_shares_are_not(share: float | None, even: bool) -> None:
+    """Some pictures are even, unless all bins have the same share: then it is counts that vary."""
+    dice = seeded(6).generator()
+    mixed = share is not None
+    counts = dice.poisson(1000, BINS) if mixed else dice.poisson(dice.gamma(1.0, 1000.0, BINS))
+    others = dice.binomial(counts, dice.beta(2 * share, 2 * (1 - share), BINS) if mixed else 0.5)
+    data = Histogram(counts, others, total_public=True)
+    probe = take_probe(data, Fraction(1), seeded(7))
+    lists = pictures(probe, Outline.of(data), Fraction(1), seeded(8))
+    varies = [each.all.std() / each.all.mean() for alike in lists for each in alike]
+    assert (min(varies) < 0.25) == even

@@ -14,7 +14,15 @@ from onesided.mechanisms.base import Outline
 from onesided.mechanisms.localities import Located, localities, localities_of, sensitive_means
 from onesided.mechanisms.pieces import Pieces
 from onesided.mechanisms.probe import foreseen, take_probe
-from onesided.mechanisms.whereabouts import distance, mean_within, raised_to, with_gaps
+from onesided.mechanisms.whereabouts import (
+    Apart,
+    distance,
+    filled,
+    mean_within,
+    raised_to,
+    where_others_lack,
+    with_gaps,
+)
 from onesided.randomness import seeded
 from support.pieces import RATE
 
@@ -66,6 +74,21 @@ def test_sensitive_units_that_do_not_lie_like_the_others_are_spread_evenly() -> 
     assert sensitive_means(found, 1024 * 700.0, vague) == pytest.approx(expected, rel=0.2)
 
 
+def test_one_full_locality_does_not_hide_that_sensitive_units_are_spread_evenly() -> None:
+    dice = seeded(4).generator()
+    others = dice.gamma(0.5, 1000, 64)
+    others[21] = 100_000.0
+    sensitive = np.full(64, 2000.0)
+    sensitive[21] = 400_000.0
+    found = Pieces.of(np.arange(64), others, np.rint(others).astype(int), RATE)
+    told = np.bincount(localities(64), weights=sensitive) + dice.laplace(0, 100, 16)
+    hidden = sensitive_means(found, sensitive.sum(), Located(told, 100.0))
+    assert hidden[21] == pytest.approx(400_000, rel=0.05)
+    beside = np.delete(hidden, range(20, 24))
+    assert beside.mean() == pytest.approx(2000, rel=0.05)
+    assert beside.min() > 700
+
+
 @pytest.mark.parametrize("apart", [0.0, *(10.0**-e for e in range(5, 17))])
 @pytest.mark.parametrize("mean", [1e-6, 1.0, 1e7])
 def test_others_that_lie_evenly_but_for_rounding_tell_nothing(apart: float, mean: float) -> None:
@@ -95,8 +118,9 @@ def with_full_bins(every: int) -> Pieces:
     return Pieces.of(piece, np.where(alone, 900.0, 10.0)[first], np.zeros(1024, int), RATE)
 
 
-@pytest.mark.parametrize(("every", "more"), [(1, 0), (2, 1), (64, 1), (1024, 1)])
-def test_bins_that_stand_alone_are_a_locality_of_their_own(every: int, more: int) -> None:
+@pytest.mark.parametrize(("every", "more"), [(1, 0), (2, 0), (7, 0), (8, 1), (64, 1), (1024, 1)])
+def test_few_bins_that_stand_alone_are_a_locality_of_their_own(every: int, more: int) -> None:
+    """Where many do, all that localities tell would be lost in one number."""
     found = with_full_bins(every)
     places = localities_of(found)
     assert np.unique(places).tolist() == list(range(16 + more))
@@ -138,6 +162,31 @@ def test_the_probe_tells_how_many_sensitive_units_bins_have_that_stand_out(share
     assert np.array_equal(~found.several, full)
     off = expected[full].sum() - share * counts[full].sum()
     assert abs(off) < 0.02 * counts[full].sum()
+
+
+@given(st.lists(st.integers(0, 1000), min_size=1, max_size=20), st.integers(0, 5000).map(float))
+def test_units_fill_up_what_is_lowest(counts: list[int], units: float) -> None:
+    means = np.array(counts, dtype=np.float64)
+    more = filled(means, units)
+    assert more.sum() == pytest.approx(units)
+    level = (means + more)[more > 0]
+    assert level == pytest.approx(np.full(level.size, level.max(initial=0.0)))
+    assert (means[more == 0] >= level.max(initial=0.0) - 1e-6).all()
+
+
+@pytest.mark.parametrize("part", [0.0, 0.5, 1.0, 2.0])
+def test_sensitive_units_are_where_others_lack_as_far_as_they_are_apart(part: float) -> None:
+    """Even counts, of which the share that is sensitive differs from bin to bin."""
+    others = np.rint(1000 * seeded(5).generator().beta(0.5, 1.5, 1024))
+    found = Pieces.of(np.arange(1024), others, others.astype(int), RATE)
+    local = np.bincount(localities(1024), weights=1000 - others)
+    expected = sensitive_means(found, 1024_000 - others.sum(), Located(local, 1.0))
+    apart = part * float(np.abs(1000 - others - expected).sum())
+    supposed = where_others_lack(found, expected, Apart(apart, 1.0))
+    kept = min(part, 1.0)
+    wanted = expected + kept * (1000 - others - expected)
+    assert supposed == pytest.approx(wanted, abs=15)
+    assert supposed.sum() == pytest.approx(expected.sum())
 
 
 def pieces_of(means: list[float], hidden: list[float]) -> tuple[Pieces, np.ndarray]:

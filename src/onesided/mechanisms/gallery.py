@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,7 @@ from onesided.mechanisms.picture import (
 from onesided.mechanisms.pieces import Floats, Pieces, Roughness
 from onesided.mechanisms.probe import foreseen, released_answers, released_numbers
 from onesided.mechanisms.two_levels import two_levels
-from onesided.mechanisms.whereabouts import Apart, raised_to, with_gaps
+from onesided.mechanisms.whereabouts import Apart, raised_to, where_others_lack, with_gaps
 from onesided.randomness import Randomness
 
 if TYPE_CHECKING:
@@ -37,13 +38,28 @@ CONTRADICTED = 2.5
 then one that differs by so many times as much as the best."""
 
 
+@dataclass(frozen=True)
+class _Sketch:
+    """What pictures are drawn from: means on an `easel`, a `grain`, and how alike shares are."""
+
+    easel: Easel
+    grain: Grain
+    likeness: float
+
+    def picture(self) -> Picture:
+        found, generator = self.easel.found, self.easel.generator
+        levels = made_up_levels(found, self.grain, generator)
+        return picture(found, self.easel.hidden, levels, self.likeness, generator)
+
+
 def pictures(
     probe: Measurement, outline: Outline, epsilon: Fraction, dice: Randomness
 ) -> list[list[Picture]]:
     """Made-up data that agree with the probe, bins along a line; none if no key was found.
 
-    One list for each texture and, if they may be so, for bins at two levels; of several pictures
-    where bins are few. What may be empty is so in the most scattered of them.
+    One list for each texture and, if they may be so, for bins at two levels and for sensitive units
+    where others lack; of several pictures where bins are few. What may be empty is so in the most
+    scattered of them.
     """
     if probe.value.size == 0:
         return []
@@ -52,25 +68,14 @@ def pictures(
     rough, apart = released_answers(probe, outline, epsilon)
     local = released_numbers(probe, outline, epsilon)
     if rough and apart and local:
-        drawn, likeness = _as_answered(found, expected, rough, local, apart, generator)
+        sketches = _as_answered(found, expected, rough, local, apart, generator)
     else:
-        easel, likeness = Easel(found, expected, generator), ALIKE
+        easel = Easel(found, expected, generator)
         bins = grain_of_bins(easel, None)
-        drawn = [(easel, Grain.of_bins(bins.at(texture), texture)) for texture in Texture]
+        grains = [Grain.of_bins(bins.at(texture), texture) for texture in Texture]
+        sketches = [_Sketch(easel, each, ALIKE) for each in grains]
     repeats = min(-(-LEAST_TRIED // found.piece.size), MOST_REPEATS)
-    return [
-        [
-            picture(
-                each.found,
-                each.hidden,
-                made_up_levels(each.found, grain, generator),
-                likeness,
-                generator,
-            )
-            for _ in range(repeats)
-        ]
-        for each, grain in drawn
-    ]
+    return [[each.picture() for _ in range(repeats)] for each in sketches]
 
 
 def _as_answered(
@@ -80,13 +85,13 @@ def _as_answered(
     local: Located,
     apart: Apart,
     generator: Generator,
-) -> tuple[list[tuple[Easel, Grain]], float]:
-    """What to draw from so that all answers are met, and how alike the shares of bins are."""
+) -> list[_Sketch]:
+    """What to draw from so that all answers are met."""
     hidden = raised_to(found, expected, rough.moved(-WIDE).deviations[-1])
-    found, hidden = levelled_to(found, hidden, rough)
-    found, hidden = thinned_to(found, hidden, rough, generator)
-    easel = Easel(found, hidden, generator)
-    gaps = Easel(*with_gaps(found, hidden, local.scale), generator)
+    levelled, hidden = levelled_to(found, hidden, rough)
+    levelled, hidden = thinned_to(levelled, hidden, rough, generator)
+    easel = Easel(levelled, hidden, generator)
+    gaps = Easel(*with_gaps(levelled, hidden, local.scale), generator)
     supposed = {**dict.fromkeys(Texture, easel), Texture.SCATTERED: gaps}
     bins = grain_of_bins(easel, rough)
     grains = {
@@ -98,5 +103,13 @@ def _as_answered(
     differ = [disagreement(each, grain, rough) for each, grain in drawn]
     most = CONTRADICTED * max(min(differ), 1.0)
     likely = grains[Texture.LIKELY]
-    likeness = measured_likeness(found, hidden, expected, likely, apart, generator)
-    return [each for each, by in zip(drawn, differ, strict=True) if by < most], likeness
+    likeness = measured_likeness(levelled, hidden, expected, likely, apart, generator)
+    sketches = [
+        _Sketch(each, grain, likeness)
+        for (each, grain), by in zip(drawn, differ, strict=True)
+        if by < most
+    ]
+    if likeness < ALIKE and found.many_alone:
+        lacking = Easel(found, where_others_lack(found, expected, apart), generator)
+        sketches.insert(0, _Sketch(lacking, likely, ALIKE))
+    return sketches

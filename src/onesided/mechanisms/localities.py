@@ -32,13 +32,13 @@ def localities(bins: int, at_least: int = 16) -> Counts:
 
 
 def localities_of(found: Pieces) -> Counts:
-    """For each bin the number of its locality: bins that stand alone are the last one together.
+    """For each bin the number of its locality: few bins that stand alone are the last one together.
 
-    Full bins may well have another share of sensitive units than what is around them. Where all
+    Full bins may well have another share of sensitive units than what is around them. Where many
     bins stand alone, or none, that would tell nothing.
     """
     place = localities(found.means.size)
-    if not found.some_alone:
+    if not found.few_alone:
         return place
     apart = np.where(found.several, place, place[-1] + 1)
     return np.asarray(np.unique(apart, return_inverse=True)[1])
@@ -55,11 +55,11 @@ class Located:
 def sensitive_means(found: Pieces, sensitive: float, local: Located | None) -> Floats:
     """What bins expect of `sensitive` units in all.
 
-    Bins that stand alone have as many of them as the last of the `local` numbers tells, and others
-    what is left (`_by_locality`).
+    Few bins that stand alone have as many of them as the last of the `local` numbers tells, and
+    others what is left (`_by_locality`).
     """
     place = localities_of(found)
-    if local is None or not found.some_alone:
+    if local is None or not found.few_alone:
         return _by_locality(found.means, place, sensitive, local)
     several, others = found.several, found.means[~found.several]
     expected = sensitive * float(others.sum()) / max(found.units, 1.0)
@@ -111,7 +111,7 @@ def _by_locality(means: Floats, place: Counts, sensitive: float, local: Located 
         trust = variance / (variance + noise)
         expected = np.maximum(expected + (local.numbers - expected) * trust, 0)
         expected *= sensitive / max(expected.sum(), 1.0)
-        beside = _beside_others(local, others, sizes)
+        beside = _beside_others(local, others, sizes, expected)
     even = expected / sizes
     alike = expected / np.where(others > 0, others, 1)
     evenly = np.clip(beside / np.where(even > 0, even, 1), 0, 1)[place]
@@ -119,22 +119,27 @@ def _by_locality(means: Floats, place: Counts, sensitive: float, local: Located 
     return np.asarray((1 - evenly) * like_others + evenly * even[place], dtype=np.float64)
 
 
-def _beside_others(local: Located, others: Floats, sizes: Counts) -> float:
+def _beside_others(local: Located, others: Floats, sizes: Counts, expected: Floats) -> float:
     """How many sensitive units bins have that do not lie like the others, beyond doubt.
 
     The numbers of sensitive units are fitted by α·`others` + β·`sizes`, α ≥ 0, with least squares;
-    it is β less `BEYOND_DOUBT` of its standard errors.
+    it is β less `BEYOND_DOUBT` of its standard errors. Shares of sensitive units differ by ratios,
+    so a number may be off by its noise and by as much as is `expected`: a locality with a full bin
+    counts no more than the others.
     """
+    off = np.sqrt(2 * local.scale**2 + expected**2)
+    others, even, numbers = others / off, sizes / off, local.numbers / off
     squares = float(others @ others)
-    alone = sizes - (others @ sizes / squares) * others if squares else np.zeros(others.size)
+    alone = even - (others @ even / squares) * others if squares else np.zeros(others.size)
     told = float(alone @ alone)
     # Where one has the other's shape, but for rounding, they cannot be told apart.
-    if others.size <= 2 or told <= TOLD_APART * float(sizes @ sizes):
+    if others.size <= 2 or told <= TOLD_APART * float(even @ even):
         return 0.0
-    beta = float(alone @ local.numbers) / told
-    alpha = float(others @ (local.numbers - beta * sizes)) / squares
+    beta = float(alone @ numbers) / told
+    alpha = float(others @ (numbers - beta * even)) / squares
     if alpha < 0:
-        alpha, beta = 0.0, float(sizes @ local.numbers) / float(sizes @ sizes)
-    left = local.numbers - alpha * others - beta * sizes
-    variance = max(float(left @ left) / (others.size - 2), 2 * local.scale**2)
+        alpha, beta = 0.0, float(even @ numbers) / float(even @ even)
+    left = numbers - alpha * others - beta * even
+    by_noise = 2 * float(np.mean((local.scale / off) ** 2))
+    variance = max(float(left @ left) / (others.size - 2), by_noise)
     return max(beta - BEYOND_DOUBT * sqrt(variance / told), 0.0)

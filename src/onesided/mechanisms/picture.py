@@ -52,39 +52,39 @@ def picture(
 ) -> Picture:
     """One stand-in: `hidden_means` are what bins expect of sensitive units if pieces are even.
 
-    `levels` are what bins expect over the mean of their piece; whether a unit is sensitive depends
-    on nothing but its bin, see `_mixed` for `likeness`.
+    `levels` are what bins expect over the mean of their piece. For a piece of one bin they tell
+    what the probe has hidden, which says nothing of sensitive units. See `_mixed` for `likeness`.
     """
-    means, share = _mixed(found, hidden_means, likeness, generator)
-    counts = generator.poisson(levels * means)
-    return Picture(counts.astype(np.int64), generator.binomial(counts, share).astype(np.int64))
+    others, hidden = _mixed(found, hidden_means, likeness, generator)
+    nonsensitive = generator.poisson(levels * others)
+    sensitive = generator.poisson(np.where(found.several, levels, 1.0) * hidden)
+    return Picture(nonsensitive + sensitive, nonsensitive)
 
 
 def _mixed(
     found: Pieces, hidden_means: Floats, likeness: float, generator: Generator
 ) -> tuple[Floats, Floats]:
-    """The means of all units, and the shares of those that are not sensitive, drawn for each bin.
+    """The means of units that are not sensitive and of those that are, drawn for each bin.
 
     Shares q vary about what is expected like a beta variable with a concentration, `likeness` c. In
     a piece of one bin the number of others is known, so that of sensitive ones varies instead: they
     are (1 − q)/q times the others, the logarithm of which has about the variance
     1/(q·(1 − q)·(c + 1)); or less, as few others need not mean that a bin is small.
     """
+    if likeness >= ALIKE:
+        return found.means, hidden_means
     means = found.means + hidden_means
     share = found.means / np.where(means > 0, means, 1)
-    if likeness >= ALIKE:
-        return means, share
     mixed = (share > NEARLY_NOTHING) & (share < 1 - NEARLY_NOTHING)
     several, alone = mixed & found.several, mixed & ~found.several
-    means = means.copy()
+    others, hidden = found.means.copy(), hidden_means.copy()
     within = share[several]
-    share[several] = generator.beta(within * likeness, (1 - within) * likeness)
+    others[several] = means[several] * generator.beta(within * likeness, (1 - within) * likeness)
+    hidden[several] = means[several] - others[several]
     variance = 1 / (share[alone] * (1 - share[alone]) * (likeness + 1))
     variance = np.minimum(variance, MOST_VARIANCE)
-    times = generator.lognormal(-variance / 2, np.sqrt(variance))
-    means[alone] = found.means[alone] + hidden_means[alone] * times
-    share[alone] = found.means[alone] / means[alone]
-    return means, share
+    hidden[alone] *= generator.lognormal(-variance / 2, np.sqrt(variance))
+    return others, hidden
 
 
 def measured_likeness(

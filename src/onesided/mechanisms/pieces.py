@@ -29,6 +29,9 @@ SMALL = 16
 OUTLIER = 3.0
 """Noise further than so many scales from its level says no more than that it is noise."""
 
+FEW = 1 / 8
+"""The part of all bins up to which those that stand alone stand out of the others."""
+
 BLOCK = 64
 """How many bins the surroundings of a small piece are."""
 
@@ -92,9 +95,14 @@ class Pieces:
         return (self.piece.size, *(int(each[-1]) + 1 for each in self.blocks))
 
     @property
-    def some_alone(self) -> bool:
-        """Whether some bins stand alone, and others do not."""
-        return bool(self.several.any() and not self.several.all())
+    def few_alone(self) -> bool:
+        """Whether some bins stand alone, and so few that others are what they stand out of."""
+        return bool(1 - FEW <= self.several.mean() < 1)
+
+    @property
+    def many_alone(self) -> bool:
+        """Whether so many bins stand alone that there is nothing which they stand out of."""
+        return bool(self.several.mean() < 1 - FEW)
 
     @property
     def seen_error(self) -> float:

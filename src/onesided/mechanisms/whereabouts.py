@@ -60,6 +60,33 @@ def with_gaps(found: Pieces, hidden_means: Floats, scale: float) -> tuple[Pieces
     return replace(found, means=means), np.where(gap, 0.0, hidden_means * (all_hidden / hidden))
 
 
+def where_others_lack(found: Pieces, expected: Floats, apart: Apart) -> Floats:
+    """Means of as many sensitive units in each locality that make up for what others lack there.
+
+    Counts of all units may be even where those of the others are not. That moves sensitive units
+    away from where they were `expected`: all the way, or as far as they are `apart`.
+    """
+    place = localities_of(found)
+    lacking = np.empty(expected.size)
+    for each in range(int(place.max()) + 1):
+        here = place == each
+        lacking[here] = filled(found.means[here], float(expected[here].sum()))
+    away = float(np.abs(lacking - expected).sum())
+    part = min(max(apart.value, 0.0) / max(away, 1.0), 1.0)
+    return np.asarray(expected + part * (lacking - expected))
+
+
+def filled(means: Floats, units: float) -> Floats:
+    """What each of these `means` gets of so many `units` if the lowest are brought to one level."""
+    lowest = np.sort(means)
+    below = np.cumsum(lowest)
+    # So many units bring all that are lower to the level of each.
+    needed = np.arange(lowest.size) * lowest - (below - lowest)
+    raised = max(int(np.searchsorted(needed, units)), 1)
+    level = (units + below[raised - 1]) / raised
+    return np.asarray(np.maximum(level - means, 0.0))
+
+
 def raised_to(found: Pieces, hidden_means: Floats, deviation: float) -> Floats:
     """Means of as many sensitive units, enough of them in pieces of several bins to deviate so.
 
