@@ -27,7 +27,9 @@ def on_ground() -> np.ndarray:
     return seeded(1).generator().poisson(levels)
 
 
-def drawn(counts: np.ndarray, share: float, epsilon: Fraction, seed: int) -> list[np.ndarray]:
+def drawn(
+    counts: np.ndarray, share: float | np.ndarray, epsilon: Fraction, seed: int
+) -> list[np.ndarray]:
     """The counts of all pictures of a probe."""
     others = seeded(seed).generator().binomial(counts, share)
     data = Histogram(counts, others, total_public=True)
@@ -68,11 +70,9 @@ def test_pictures_of_counts_that_vary_by_degrees_stay(seed: int) -> None:
 def test_counts_may_be_even_where_shares_are_not(share: float | None, even: bool) -> None:
     """Some pictures are even, unless all bins have the same share: then it is counts that vary."""
     dice = seeded(6).generator()
-    mixed = share is not None
-    counts = dice.poisson(1000, BINS) if mixed else dice.poisson(dice.gamma(1.0, 1000.0, BINS))
-    others = dice.binomial(counts, dice.beta(2 * share, 2 * (1 - share), BINS) if mixed else 0.5)
-    data = Histogram(counts, others, total_public=True)
-    probe = take_probe(data, Fraction(1), seeded(7))
-    lists = pictures(probe, Outline.of(data), Fraction(1), seeded(8))
-    varies = [each.all.std() / each.all.mean() for alike in lists for each in alike]
+    if share is None:
+        counts, shares = dice.poisson(dice.gamma(1.0, 1000.0, BINS)), np.full(BINS, 0.5)
+    else:
+        counts, shares = dice.poisson(1000, BINS), dice.beta(2 * share, 2 * (1 - share), BINS)
+    varies = [each.std() / each.mean() for each in drawn(counts, shares, Fraction(1), 7)]
     assert (min(varies) < 0.25) == even
