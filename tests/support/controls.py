@@ -8,7 +8,7 @@ from fractions import Fraction
 from onesided.audit import Auditable, Effort, Setting, StatisticalAudit, StatisticalReport
 from onesided.audit.neighbours import Candidate
 from onesided.audit.targets import BY_POLICY, TWO_DIMENSIONAL, Shape, running
-from onesided.mechanisms.auto import Auto, _Chosen
+from onesided.mechanisms.auto import Auto, Chosen
 from onesided.mechanisms.base import Choice, Mechanism, Outline
 from onesided.mechanisms.candidate import Candidate as Second
 from onesided.mechanisms.completing import Continued
@@ -31,7 +31,7 @@ class AutoWithoutTrials(Auto):
     chosen: Second = AUTO_CHOICE
 
     def choose(self, probe, outline: Outline, epsilon: Fraction, rng) -> Choice:
-        return _Chosen(self.chosen, probe, outline, epsilon)
+        return Chosen(self.chosen, probe, outline, epsilon)
 
 
 @dataclass(frozen=True)

@@ -89,11 +89,11 @@ class Auto(AdaptiveMechanism):
             worst = np.maximum(worst, errors / errors.min())
         worst *= [each.boldness for each in options]
         best = options[int(np.argmin(worst))]
-        return _Chosen(best, probe, outline, epsilon)
+        return Chosen(best, probe, outline, epsilon)
 
 
 @dataclass(frozen=True)
-class _Chosen(Choice):
+class Chosen(Choice):
     """A candidate together with the probe that it follows."""
 
     candidate: Candidate
