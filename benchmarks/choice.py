@@ -12,19 +12,16 @@ says.
 from __future__ import annotations
 
 import argparse
-import multiprocessing
 import sys
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
-from accuracy import EPSILONS, PROCESSES, WIDTH, WORST_AGAINST_SOUND
-from made_histograms import all_kinds
+from accuracy import EPSILONS, WIDTH, WORST_AGAINST_SOUND
 from rich.console import Console
 from rich.table import Table
-from unseen import NEGLIGIBLE, OTHER_DP, Cell
+from unseen import NEGLIGIBLE, OTHER_DP, Cell, all_cells, in_parallel
 
 from onesided.experiments.methods import DAWA, LAPLACE, error_rows
 from onesided.experiments.metrics import mre
@@ -81,16 +78,6 @@ def judge(cell: Cell) -> Judged:
     return Judged(cell.epsilon, *(max(float(each), NEGLIGIBLE) for each in found))
 
 
-def judged(cells: list[Cell], console: Console) -> list[Judged]:
-    found = []
-    context = multiprocessing.get_context("spawn")
-    with console.status("measuring") as status, ProcessPoolExecutor(PROCESSES, context) as pool:
-        for each in pool.map(judge, cells):
-            found.append(each)
-            status.update(f"{len(found)} of {len(cells)} measured")
-    return found
-
-
 def summary(found: list[Judged]) -> Table:
     table = Table(
         "ε",
@@ -136,12 +123,8 @@ def options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
 def main() -> int:
     wanted = options()
     console = Console(width=None if sys.stdout.isatty() else WIDTH)
-    cells = [
-        Cell(each, epsilon, wanted.runs, wanted.seed + place)
-        for place, each in enumerate(all_kinds(wanted.seed))
-        for epsilon in EPSILONS
-    ]
-    console.print(summary(judged(cells, console)))
+    cells = all_cells(wanted.seed, wanted.runs)
+    console.print(summary(in_parallel(judge, cells, console)))
     return 0
 
 

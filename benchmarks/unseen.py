@@ -14,9 +14,10 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from accuracy import (
@@ -44,6 +45,8 @@ from onesided.experiments.methods import (
 from onesided.experiments.trial import Results
 from onesided.mechanisms.registry import mechanism
 from onesided.randomness import seeded
+
+Result = TypeVar("Result")
 
 RUNS_AGAIN = 4
 """How many times as often a cell beyond a goal is run again."""
@@ -105,11 +108,23 @@ def _ratio(own: float, errors: dict[str, float], among: Sequence[str]) -> float:
     return max(own, NEGLIGIBLE) / max(min(errors[each] for each in among), NEGLIGIBLE)
 
 
-def measured(cells: list[Cell], console: Console) -> list[Found]:
+def all_cells(seed: int, runs: int) -> list[Cell]:
+    """Every kind of histogram at every ε."""
+    return [
+        Cell(each, epsilon, runs, seed + place)
+        for place, each in enumerate(all_kinds(seed))
+        for epsilon in EPSILONS
+    ]
+
+
+def in_parallel(
+    work: Callable[[Cell], Result], cells: list[Cell], console: Console
+) -> list[Result]:
+    """The results of `work` on each of the cells, in their order."""
     found = []
     context = multiprocessing.get_context("spawn")
     with console.status("measuring") as status, ProcessPoolExecutor(PROCESSES, context) as pool:
-        for each in pool.map(measure, cells):
+        for each in pool.map(work, cells):
             found.append(each)
             status.update(f"{len(found)} of {len(cells)} measured")
     return found
@@ -122,7 +137,7 @@ def again(found: list[Found], console: Console) -> list[Found]:
         for each in found
         if each.is_beyond
     ]
-    anew = iter(measured(doubtful, console))
+    anew = iter(in_parallel(measure, doubtful, console))
     return [next(anew) if each.is_beyond else each for each in found]
 
 
@@ -165,12 +180,8 @@ def options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
 def main() -> int:
     chosen = options()
     console = Console(width=None if sys.stdout.isatty() else WIDTH)
-    cells = [
-        Cell(each, epsilon, chosen.runs, chosen.seed + place)
-        for place, each in enumerate(all_kinds(chosen.seed))
-        for epsilon in EPSILONS
-    ]
-    found = again(measured(cells, console), console)
+    cells = all_cells(chosen.seed, chosen.runs)
+    found = again(in_parallel(measure, cells, console), console)
     console.print(summary(found))
     beyond = [each for each in found if each.is_beyond]
     for each in beyond:
