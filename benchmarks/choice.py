@@ -1,6 +1,6 @@
 """How well `auto` chooses: its error beside that of the best of its own candidates with hindsight.
 
-    python benchmarks/choice.py --seed 12      (a few minutes; any seed draws other histograms)
+    python benchmarks/choice.py --seed 12      (ten minutes; any seed draws other histograms)
 
 On made histograms (made_histograms.py), after each probe every candidate is run on the data, not
 only the chosen one. What lies between the chosen one and the best one is the price of choosing by
@@ -15,17 +15,17 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 
 import numpy as np
 from accuracy import EPSILONS, WIDTH, WORST_AGAINST_SOUND
 from rich.console import Console
 from rich.table import Table
-from unseen import NEGLIGIBLE, OTHER_DP, Cell, all_cells, in_parallel
+from unseen import NEGLIGIBLE, SOUND_METHODS, Cell, all_cells, in_parallel
 
-from onesided.experiments.methods import DAWA, LAPLACE, error_rows
+from onesided.experiments.methods import error_rows
 from onesided.experiments.metrics import mre
 from onesided.experiments.trial import Results
+from onesided.loss import rational
 from onesided.mechanisms.auto import Auto, Chosen
 from onesided.mechanisms.base import Outline
 from onesided.mechanisms.candidates import candidates
@@ -48,20 +48,20 @@ class Judged:
 
 def judge(cell: Cell) -> Judged:
     choosing, others = seeded(cell.seed).spawn(2)
-    data, epsilon = cell.made.histogram, Fraction(str(cell.epsilon))
+    data, epsilon = cell.made.histogram, rational(cell.epsilon)
     outline, auto = Outline.of(data), Auto()
-    options = candidates(outline, epsilon)
-    errors, chosen = np.zeros((cell.runs, len(options))), []
+    tried = candidates(outline, epsilon)
+    errors, chosen = np.zeros((cell.runs, len(tried))), []
     for run in range(cell.runs):
         probe = auto.probe(data, epsilon, choosing)
         choice = auto.choose(probe, outline, epsilon, choosing)
         assert isinstance(choice, Chosen)
-        chosen.append(options.index(choice.candidate))
-        for place, each in enumerate(options):
+        chosen.append(tried.index(choice.candidate))
+        for place, each in enumerate(tried):
             value = replace(choice, candidate=each).measure(data, choosing).value
             errors[run, place] = mre(data.all, value)
     rows = error_rows(
-        (LAPLACE, DAWA, *OTHER_DP),
+        SOUND_METHODS,
         data,
         data.all,
         epsilons=(cell.epsilon,),
@@ -72,7 +72,7 @@ def judge(cell: Cell) -> Judged:
     found = (
         errors[np.arange(cell.runs), chosen].mean(),
         errors.mean(axis=0).min(),
-        errors[:, options.index(ALL_BINS)].mean(),
+        errors[:, tried.index(ALL_BINS)].mean(),
         min(row.mean for row in Results(rows).where(metric="MRE")),
     )
     return Judged(cell.epsilon, *(max(float(each), NEGLIGIBLE) for each in found))

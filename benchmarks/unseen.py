@@ -52,7 +52,8 @@ RUNS_AGAIN = 4
 """How many times as often a cell beyond a goal is run again."""
 
 OTHER_DP = tuple(Method(name, mechanism(name)) for name in ("privtree", "ahp"))
-SOUND_DP = tuple(each.label for each in (LAPLACE, DAWA, *OTHER_DP))
+SOUND_METHODS = (LAPLACE, DAWA, *OTHER_DP)
+SOUND_DP = tuple(each.label for each in SOUND_METHODS)
 METHODS = (*PAPER_DP, *PAPER_OSDP, DAWA, *OTHER_DP, AUTO)
 NEGLIGIBLE = 1e-5
 """Smaller errors count as that of one bin in a hundred thousand that is wrong by one."""
