@@ -92,7 +92,7 @@ def test_rows_are_counted_up_to_a_bound(opened: Opener, table: pa.Table) -> None
         if row["room"] in BUILDING:
             numbers[BUILDING[str(row["room"])]][row["device"], row["day"]] += 1
     answer = joined(
-        opened, table, ROOMS, "building", max_groups=5, total=Total(None, Fraction(1), 2)
+        opened, table, ROOMS, "building", max_groups=5, totals=(Total(None, Fraction(1), 2),)
     )
     assert [(building, everybody) for building, everybody, _ in answer] == [
         (building, sum(min(n, 2) for n in numbers[building].values()))

@@ -117,7 +117,7 @@ def test_totals_are_clipped_within_each_unit(table: pa.Table) -> None:
     policy = Predicate.parse("NOT consent").bind(engine.schema)
     by = (Key.parse("room").bind(engine.schema),)
     total = Total("paid", Fraction(1, 2), steps=20)
-    answer = engine.count(CountQuery(policy, by, max_groups=2, total=total))
+    answer = engine.count(CountQuery(policy, by, max_groups=2, totals=(total,)))
     engine.close()
     # a: unit 1 has 12.5, clipped to 10 = 20 steps, unit 2 has 4 steps.
     # b: −4 counts as 0, 100 as 20 steps, NULL as 0.

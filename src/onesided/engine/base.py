@@ -22,12 +22,20 @@ COLUMNS_CHANGED = (
 )
 _KEY_TYPES = {
     Type.INTEGER: pa.int64(),
+    Type.WIDE_INTEGER: pa.decimal128(38, 0),
     Type.FLOAT: pa.float64(),
     Type.TEXT: pa.string(),
     Type.BOOLEAN: pa.bool_(),
     Type.DATE: pa.date32(),
     Type.TIMESTAMP: pa.timestamp("us"),
 }
+
+
+def key_type(key: BoundKey) -> pa.DataType:
+    """The Arrow type of a group key, the same whichever engine answers."""
+    if key.type is Type.DECIMAL and key.digits is not None:
+        return pa.decimal128(key.digits.total, key.digits.fraction)
+    return _KEY_TYPES[key.type]
 
 
 @dataclass(frozen=True)
@@ -123,7 +131,7 @@ class CountQuery:
     - `max_groups`: keep at most so many groups of each unit, chosen by a rule that looks at nothing
       but the unit; None where a unit cannot be in more than one.
     - `coins`: count the units of that sample instead of all units.
-    - `total`: add up a column instead of counting units.
+    - `totals`: add up these instead of counting units, all of them in the same groups.
     - `grams`: the keys are n-grams, columns that the table does not have itself (ngrams.py).
     - `lookups`: public tables whose columns may be read as `table.column` (lookups.py).
     """
@@ -133,32 +141,54 @@ class CountQuery:
     where: BoundPredicate | None = None
     max_groups: int | None = None
     coins: Coins | None = None
-    total: Total | None = None
+    totals: tuple[Total, ...] = ()
     grams: Ngrams | None = None
     lookups: tuple[Lookup, ...] = ()
 
 
 @dataclass(frozen=True)
-class GroupCounts:
-    """The groups that occur, sorted by key, with the counts of all and of non-sensitive units."""
+class Figure:
+    """One figure of every group: over all units, and over the non-sensitive ones."""
 
-    keys: pa.Table
     all: Counts
     nonsensitive: Counts
 
+
+@dataclass(frozen=True)
+class GroupCounts:
+    """The groups that occur, sorted by key, with one figure a total, or the numbers of units.
+
+    Which keys occur is secret, and so is what they are: they stay in Arrow until noise has passed
+    over them, since a value that Python or NumPy cannot hold must not decide anything.
+    """
+
+    keys: pa.Table
+    figures: tuple[Figure, ...]
+
+    @property
+    def all(self) -> Counts:
+        """The first figure, over all units."""
+        return self.figures[0].all
+
+    @property
+    def nonsensitive(self) -> Counts:
+        """The first figure, over the non-sensitive units."""
+        return self.figures[0].nonsensitive
+
     @classmethod
     def of(cls, table: pa.Table, by: tuple[BoundKey, ...]) -> GroupCounts:
-        """The answer of a counting statement: the keys, then the two figures.
+        """The answer of a counting statement: the keys, then the two columns of each figure.
 
         The keys get the same types whichever engine answered.
         """
         columns = [
-            column.cast(_KEY_TYPES.get(key.type, column.type))
+            column.cast(key_type(key))
             for key, column in zip(by, table.columns, strict=False)
         ]
         keys = pa.table(columns, names=[key.name for key in by])
-        figures = [column.to_numpy().astype(np.int64) for column in table.columns[len(by) :]]
-        return cls(keys, figures[0], figures[1])
+        numbers = [column.to_numpy().astype(np.int64) for column in table.columns[len(by) :]]
+        pairs = zip(numbers[::2], numbers[1::2], strict=True)
+        return cls(keys, tuple(Figure(*pair) for pair in pairs))
 
 
 @dataclass(frozen=True)
@@ -169,6 +199,17 @@ class Inspection:
     rows_without_key: int
 
 
+@dataclass(frozen=True)
+class Placed:
+    """A sample that an engine left somewhere.
+
+    - `digest`: names its rows whatever their order; the same sample has the same one.
+    """
+
+    rows: int
+    digest: str
+
+
 @runtime_checkable
 class PlacesSamples(Protocol):
     """An engine that can leave a sample where the data lies: as a new table, or as a folder."""
@@ -177,8 +218,8 @@ class PlacesSamples(Protocol):
         """Refuse a place that is taken or cannot be written; before the charge."""
         ...
 
-    def place(self, query: SampleQuery, place: str) -> int:
-        """Write the sample there, whole or not at all; the number of its rows."""
+    def place(self, query: SampleQuery, place: str) -> Placed:
+        """Write the sample there, whole or not at all."""
         ...
 
 
@@ -208,6 +249,15 @@ class Engine(Protocol):
 
     @property
     def schema(self) -> Schema: ...
+
+    @property
+    def format(self) -> Mapping[str, Any]:
+        """How the source is read, in plain JSON: found at the opening, public, frozen from then on.
+
+        Columns with their types, and what else was found: dialect, order of dates, encoding. An
+        engine that is given one looks for nothing, and a value that does not fit it is NULL.
+        """
+        ...
 
     @property
     def unit(self) -> Unit: ...

@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from onesided.engine.base import CountQuery
-from onesided.engine.sql import Statements
+from onesided.engine.sql import Statements, amounts
 from onesided.language import Type
 
 
@@ -33,8 +33,7 @@ class PostgresStatements(Statements):
             return super()._pairs(query, groups)
         pairs = self._pairs_of_all_rows(query, groups)
         listed = [*self._keys, *groups]
-        if query.total is not None:
-            listed.append("osd_amount")
+        listed += amounts(query.totals)
         window = f"bool_or(osd_any) OVER (PARTITION BY {self._listed_keys}) AS osd_sensitive"
         counted = f"SELECT {', '.join([*listed, window])} FROM ({pairs}) osd_a"
         if query.where is not None:
@@ -62,10 +61,12 @@ class PostgresStatements(Statements):
         rows += [*named, f"{self._is_sensitive(query.policy)} AS osd_row"]
         order += _texts_last(query, groups)
         pairs = [*order, "bool_or(osd_row) AS osd_any"]
-        if query.total is not None:
-            rows.append(f"{self._steps(query.total)} AS osd_steps")
-            summed = self.flavour.sum_of("osd_steps")
-            pairs.append(f"{self._clipped(query.total, summed)} AS osd_amount")
+        for place, (total, amount) in enumerate(
+            zip(query.totals, amounts(query.totals), strict=True)
+        ):
+            rows.append(f"{self._steps(total)} AS osd_steps{place}")
+            summed = self.flavour.sum_of(f"osd_steps{place}")
+            pairs.append(f"{self._clipped(total, summed)} AS {amount}")
         source = (
             f"SELECT {', '.join(rows)} FROM {self.relation.source} osd_t WHERE {self._present()}"
         )

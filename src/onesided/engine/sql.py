@@ -1,8 +1,8 @@
 """The statements, one template a job, for every engine.
 
 Names that the templates add start with `osd_`, a prefix that no column of a source may have:
-osd_sensitive says whether a unit is, osd_g0, osd_g1, … are the group keys, osd_amount is what a
-unit adds to a sum, osd_all and osd_ns are the two figures of a group.
+osd_sensitive says whether a unit is, osd_g0, osd_g1, … are the group keys, osd_amount0, … are what
+a unit adds to each sum, osd_all and osd_ns are the two figures of a group.
 
 Sensitivity is always taken over all rows of a unit, before any filter. The coin of a keyed unit is
 tossed in HAVING, in one CASE with the unit's sensitivity: as a plain condition on the key it would
@@ -98,20 +98,29 @@ class Statements:
             return self._joined(query.lookups).count(replace(query, lookups=()))
         groups = [f"osd_g{index}" for index in range(len(query.by))]
         prelude, source = self._counted(query, groups)
-        if query.total is None:
-            every = "count(*)"
-            open_part = self.flavour.count_where("NOT osd_sensitive", scan=self._single)
-        else:
-            every, open_part = "sum(osd_amount)", "sum(osd_amount) FILTER (WHERE NOT osd_sensitive)"
         figures = [
-            f"CAST(coalesce({every}, 0) AS BIGINT) AS osd_all",
-            f"CAST(coalesce({open_part}, 0) AS BIGINT) AS osd_ns",
+            f"CAST(coalesce({figure}, 0) AS BIGINT) AS {name}"
+            for figure, name in self._figures(query.totals)
         ]
         statement = f"{prelude}SELECT {', '.join([*groups, *figures])} FROM {source}"
         if not groups:
             return statement
         ordering = ", ".join(f"{group} NULLS FIRST" for group in groups)
         return f"{statement} GROUP BY {', '.join(groups)} ORDER BY {ordering}"
+
+    def _figures(self, totals: tuple[Total, ...]) -> list[tuple[str, str]]:
+        """Two aggregates a figure, over all units and over non-sensitive ones, and their names."""
+        if not totals:
+            open_part = self.flavour.count_where("NOT osd_sensitive", scan=self._single)
+            return [("count(*)", "osd_all"), (open_part, "osd_ns")]
+        return [
+            aggregate
+            for place, amount in enumerate(amounts(totals))
+            for aggregate in (
+                (f"sum({amount})", f"osd_all{place}"),
+                (f"sum({amount}) FILTER (WHERE NOT osd_sensitive)", f"osd_ns{place}"),
+            )
+        ]
 
     def _over(self, grams: Ngrams) -> Statements:
         """The same statements on the table with the columns of the n-grams."""
@@ -130,7 +139,7 @@ class Statements:
         if self._single:
             return "", self._rows(query, groups)
         constant = all(key.column in self.relation.unit.columns for key in query.by)
-        if constant and query.where is None and query.total is None:
+        if constant and query.where is None and not query.totals:
             listed = ", ".join([*self._named_groups(query, groups), "osd_sensitive"])
             return "", f"(SELECT {listed} FROM ({self._units(query)}) osd_u) osd_r"
         return self._pairs(query, groups)
@@ -146,17 +155,17 @@ class Statements:
             *self._named_groups(query, groups),
             f"{self._is_sensitive(query.policy)} AS osd_sensitive",
         ]
-        if query.total is not None:
-            listed.append(f"{self._clipped(query.total, self._steps(query.total))} AS osd_amount")
+        for total, amount in zip(query.totals, amounts(query.totals), strict=True):
+            listed.append(f"{self._clipped(total, self._steps(total))} AS {amount}")
         source = f"{self.relation.source} osd_t"
         return f"(SELECT {', '.join(listed)} FROM {source} WHERE {chosen}) osd_r"
 
     def _pairs(self, query: CountQuery, groups: list[str]) -> tuple[str, str]:
         """Pairs of a unit and a group, cut to `max_groups` of each unit where that is asked."""
         listed = [*self._keys, *self._named_groups(query, groups)]
-        if query.total is not None:
-            summed = self.flavour.sum_of(self._steps(query.total))
-            listed.append(f"{self._clipped(query.total, summed)} AS osd_amount")
+        for total, amount in zip(query.totals, amounts(query.totals), strict=True):
+            summed = self.flavour.sum_of(self._steps(total))
+            listed.append(f"{self._clipped(total, summed)} AS {amount}")
         pairs = (
             f"SELECT {', '.join(listed)} FROM {self.relation.source} osd_t "
             f"WHERE {self._selected(query.where)} AND {self._present()} "
@@ -174,7 +183,7 @@ class Statements:
             return f"{prelude} ", pairs
         kinds = [(group, key.type) for group, key in zip(groups, query.by, strict=True)]
         digest = self.flavour.digest(self._key_text())
-        rule = Cut(self._keys, digest, kinds, query.max_groups, counting=query.total is None)
+        rule = Cut(self._keys, digest, kinds, query.max_groups, counting=not query.totals)
         return f"{prelude}, {self.flavour.cut(pairs, rule)} ", "osd_m"
 
     def _units(self, query: CountQuery) -> str:
@@ -253,3 +262,8 @@ class Statements:
     def _clipped(self, total: Total, amount: str) -> str:
         """An amount of grid steps clipped to [0, steps]; NULL adds nothing."""
         return f"coalesce(least(greatest({amount}, 0), {total.steps}), 0)"
+
+
+def amounts(totals: tuple[Total, ...]) -> list[str]:
+    """The columns that hold what a unit adds to each of the totals."""
+    return [f"osd_amount{place}" for place in range(len(totals))]

@@ -1,16 +1,21 @@
 """The session: the trusted kernel that alone joins engine, ledger and mechanisms.
 
-opening.py      open: source, unit, policy, budget, ledger → Dataset
-description.py  the same by name, from a file
-dataset.py      Dataset: sample, count, plan     (with figures.py: sum, mean, sql, cursor)
-grouping.py     a GROUP BY, checked              (with domains.py)
-kernel.py       charge first, run, store, show   (with requests.py)
-answers.py      measurement → released table
-receipts.py     what was promised
-summing.py      sums and means                   (with amounts.py)
-sql.py          a SELECT, figure by figure       (with public.py, results.py)
+opening.py      open: source, unit, policy, budget, ledger → Dataset   (description.py: by name)
+dataset.py      Dataset: sample, count, sum, mean, sql, plan, each a question
+questions/      a file per kind of question: terms before the data, and a run after the charge
+kernel.py       terms → charge → run → store → show, the same for every question
+receipts.py     what was promised: the terms that were written with the charge
 plan.py         what a count would cost and how exact it would be, before paying
 statement.py    where an account stands, from the ledger alone
+
+Three values go along with a question:
+
+facts.py        DatasetFacts: what everybody may know of the data set
+scope.py        Scope: the policy and the part that a request runs under
+table.py        SecretTable, and Reading: what a paid question may read of it
+
+requests.py (fingerprints), grouping.py, domains.py, amounts.py, by_policy.py (what a question says),
+answers.py (measurement → table), kept.py (samples in the ledger), public.py and results.py (SQL).
 """
 
 from __future__ import annotations

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from onesided.data import Histogram, Measurement
+from onesided.data import Histogram
 from onesided.engine.base import Total
 from onesided.errors import RequestError
 from onesided.language import BoundPredicate, Predicate, Schema, Type
@@ -77,27 +73,9 @@ class Amount:
             open_domain=data.open_domain,
         )
 
-    def in_its_type(self, measurement: Measurement) -> Measurement:
-        """The measurement with whole numbers where every sum is one."""
-        if self.grid.denominator != 1:
-            return measurement
-        return replace(
-            measurement,
-            value=_whole(measurement.value),
-            intervals=tuple(
-                replace(
-                    each,
-                    lower=_whole(each.lower),
-                    upper=None if each.upper is None else _whole(each.upper),
-                )
-                for each in measurement.intervals
-            ),
-        )
 
-
-def _whole(values: NDArray[Any]) -> NDArray[Any]:
-    """Whole numbers as integers where these can hold them; floating point has no such limit."""
-    return values.astype(np.int64) if np.all(np.abs(values) < 2**62) else values
+ONE_EACH = Amount(None, Fraction(1), Fraction(1), True)
+"""A unit counts as one in each of its groups."""
 
 
 def rows_amount(max_rows: int, units: int) -> Amount:

@@ -1,16 +1,18 @@
-"""From a measurement to the table that is released."""
+"""From a measurement to the table that is released, whose columns are known beforehand."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from onesided.data import Histogram, Interval, Measured, Measurement
-from onesided.engine.base import GroupCounts
+from onesided.data import Covers, Histogram, Interval, Measured, Measurement, MeasurementTerms
+from onesided.engine.base import key_type
+from onesided.language import BoundKey
 from onesided.session.domains import dense_keys
 
 _PREFIX = {
@@ -20,70 +22,92 @@ _PREFIX = {
 }
 
 
-def answer_table(
-    counts: GroupCounts, data: Histogram, measurement: Measurement, figure: str
-) -> pa.Table:
-    """The keys, the released `figure`, and the bounds of every interval that was measured.
+@dataclass(frozen=True)
+class Layout:
+    """The columns of an answer: its keys, the figure, and the bounds that the run announces.
 
-    Only released values and public facts go in: of an open domain just the keys that the mechanism
-    listed, of a declared one all bins.
+    - `beside`: further figures that stand behind the first one, with their types.
+    - `words`: what the bounds cover, where these are no counts.
     """
+
+    keys: tuple[BoundKey, ...]
+    figure: str
+    said: MeasurementTerms
+    beside: tuple[tuple[str, pa.DataType], ...] = ()
+    words: Mapping[Measured, str] | None = None
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns with their types; a function of the request."""
+        value = _number(self.said)
+        fields = [(key.name, key_type(key)) for key in self.keys]
+        fields += [(self.figure, value), *self.beside]
+        if self.said.buckets:
+            fields.append(("bucket", pa.int64()))
+        fields += [(name, _number(each)) for each in self.said.covers for name in _names(each)]
+        return pa.schema(fields)
+
+    def table(
+        self,
+        keys: pa.Table,
+        data: Histogram,
+        measurement: Measurement,
+        beside: tuple[NDArray[Any], ...] = (),
+    ) -> pa.Table:
+        """The answer: of an open domain the keys that were listed, of a declared one all bins."""
+        columns = [*_key_columns(self.keys, keys, data, measurement), _flat(measurement.value)]
+        columns += map(_flat, beside)
+        if measurement.buckets is not None:
+            columns.append(_flat(measurement.buckets))
+        for interval in measurement.intervals:
+            columns += _bounds(interval, measurement.buckets)
+        schema = self.schema
+        typed = [column.cast(kind) for column, kind in zip(columns, schema.types, strict=True)]
+        return pa.table(typed, schema=schema)
+
+    def error(self, expected: float | None, assumes: str = "") -> dict[str, Any]:
+        """What the bounds in the table cover, for the receipt.
+
+        `assumes` says what the `expected` error takes for granted about the data.
+        """
+        covers = [
+            {
+                "columns": list(_names(each)),
+                "bound": (self.words or {}).get(each.of, each.of.value),
+                "confidence": "certain" if each.confidence == 1 else f"{each.confidence:g}",
+            }
+            for each in self.said.covers
+        ]
+        statement: dict[str, Any] = {"intervals": covers}
+        if expected is not None:
+            statement["expected_absolute_error_per_group"] = f"{expected:.4g}"
+            if assumes:
+                statement["expected_error_assumes"] = assumes
+        return statement
+
+
+def _number(of: MeasurementTerms | Covers) -> pa.DataType:
+    return pa.int64() if of.whole else pa.float64()
+
+
+def _key_columns(
+    keys: tuple[BoundKey, ...], found: pa.Table, data: Histogram, measurement: Measurement
+) -> list[pa.Array]:
     if measurement.keys is not None:
-        keys = counts.keys.take(pa.array(measurement.keys))
-        columns = dict(zip(keys.column_names, keys.columns, strict=True))
-    else:
-        types = [field.type for field in counts.keys.schema]
-        columns = dict(
-            zip(counts.keys.column_names, dense_keys(data.axes or (), types), strict=True)
-        )
-    columns[figure] = _flat(measurement.value)
-    if measurement.buckets is not None:
-        columns["bucket"] = _flat(measurement.buckets)
-    for interval in measurement.intervals:
-        columns.update(_bounds(interval, measurement.buckets))
-    return pa.table(columns)
+        return list(found.take(pa.array(measurement.keys)).columns)
+    return dense_keys(data.axes or (), [key_type(key) for key in keys])
 
 
-def error_statement(
-    measurement: Measurement,
-    expected: float | None,
-    assumes: str = "",
-    words: Mapping[Measured, str] | None = None,
-) -> dict[str, Any]:
-    """What the bounds in the table cover, for the receipt; `words` where they are no counts.
-
-    `assumes` says what the `expected` error takes for granted about the data.
-    """
-    covers = [
-        {
-            "columns": list(_names(interval)),
-            "bound": (words or {}).get(interval.of, interval.of.value),
-            "confidence": "certain" if interval.confidence == 1 else f"{interval.confidence:g}",
-        }
-        for interval in measurement.intervals
-    ]
-    statement: dict[str, Any] = {"intervals": covers}
-    if expected is not None:
-        statement["expected_absolute_error_per_group"] = f"{expected:.4g}"
-        if assumes:
-            statement["expected_error_assumes"] = assumes
-    return statement
+def _bounds(interval: Interval, buckets: NDArray[np.int64] | None) -> Iterator[pa.Array]:
+    for side in (interval.lower, interval.upper):
+        if side is not None:
+            spread = interval.of is Measured.BUCKETS and buckets is not None
+            yield _flat(side[buckets.reshape(-1)] if spread and buckets is not None else side)
 
 
-def _bounds(interval: Interval, buckets: NDArray[np.int64] | None) -> Mapping[str, pa.Array]:
-    names = _names(interval)
-    sides = (interval.lower, interval.upper)
-    present = [side for side in sides if side is not None]
-    if interval.of is Measured.BUCKETS and buckets is not None:
-        present = [side[buckets.reshape(-1)] for side in present]
-    return {name: _flat(side) for name, side in zip(names, present, strict=True)}
-
-
-def _names(interval: Interval) -> tuple[str, ...]:
-    prefix = _PREFIX[interval.of]
-    if interval.upper is None:
-        return (f"{prefix}at_least",)
-    return (f"{prefix}at_least", f"{prefix}at_most")
+def _names(covers: Covers) -> tuple[str, ...]:
+    prefix = _PREFIX[covers.of]
+    return (f"{prefix}at_least", f"{prefix}at_most") if covers.upper else (f"{prefix}at_least",)
 
 
 def _flat(values: NDArray[Any]) -> pa.Array:

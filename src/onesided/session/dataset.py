@@ -2,91 +2,66 @@
 
 from __future__ import annotations
 
-import json
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from types import TracebackType
 from typing import Any
 
-from onesided.data.files import write_batches
-from onesided.data.private import PrivateDirectory
 from onesided.data.release import (
-    SAMPLE_FILE,
     PlacedRelease,
+    QueryRelease,
     Receipt,
     Release,
-    ReleaseKind,
     SampleRelease,
     TableRelease,
 )
 from onesided.data.units import Unit
-from onesided.engine.base import (
-    Coins,
-    Engine,
-    PlacesSamples,
-    PublicTable,
-    SampleQuery,
-    TellsProgress,
-)
 from onesided.errors import RequestError, SourceError
-from onesided.language import BoundPredicate
-from onesided.ledger import Balance, Ledger, Terms
-from onesided.loss import Loss, Number, positive, show
+from onesided.language.tree import Value
+from onesided.ledger import Balance, Ledger, StoredRelease, Terms
+from onesided.loss import Number, positive
 from onesided.policy import Policy
-from onesided.randomness import Randomness, fresh_coin_key
-from onesided.session.counting import Counting, checked_mechanism
-from onesided.session.domains import both
-from onesided.session.figures import Figures, Result
-from onesided.session.grouping import Grouping, bound_where, grouping
-from onesided.session.kernel import Kernel
+from onesided.session.amounts import column_amount, rows_amount
+from onesided.session.cursor import Cursor
+from onesided.session.facts import DatasetFacts
+from onesided.session.kept import is_whole, unpacked
+from onesided.session.kernel import Answer, Kernel
 from onesided.session.plan import Plan, Planning, assumed_share
-from onesided.session.public import ANY_NAME
-from onesided.session.receipts import COINS, Circumstances, Outcome
-from onesided.session.requests import Request
-from onesided.session.scope import AnyPolicy, Scope, policy_text, scope
-from onesided.session.sql import Surroundings
-from onesided.session.workbench import Workbench
+from onesided.session.questions.base import Question
+from onesided.session.questions.choosing import counting
+from onesided.session.questions.figures import Limits
+from onesided.session.questions.samples import Samples
+from onesided.session.questions.select import statement
+from onesided.session.questions.sums import Means, Sums, present_groups
+from onesided.session.scope import AnyPolicy, policy_text
+from onesided.session.table import SecretTable
 
 
-class Dataset(Figures):
+class Dataset:
     """A table, its unit, its policy and its account; made by `onesided.open`.
 
     Opening has validated the table once, for the steward and free of charge. From then on every
-    request is checked, charged, run and stored, in this order.
+    question goes the same way: its terms, its charge, its run, its storing.
     """
 
     def __init__(
         self,
-        engine: Engine,
-        policy: AnyPolicy,
+        facts: DatasetFacts,
+        table: SecretTable,
         ledger: Callable[[], Ledger],
         *,
-        name: str,
         budget: Fraction | None,
-        durable: bool,
-        rng: Randomness,
-        version: str | None = None,
-        partition_by: tuple[str, ...] = (),
-        domains: Mapping[str, Sequence[Any]] | None = None,
-        public: Mapping[str, PublicTable] | None = None,
+        asked_by: str = "",
     ) -> None:
-        self._engine = engine
-        self._policy = policy
+        self._facts = facts
+        self._table = table
         self._open_ledger = ledger
-        self._name = name
         self._budget = budget
-        self._durable = durable
-        self._rng = rng
-        self._version = version
-        self._partition_by = partition_by
-        self._domains = dict(domains or {})
-        self._public = dict(public or {})
+        self._asked_by = asked_by
         self._turn = threading.RLock()
-        self._flags: BoundPredicate | None = None
-        self._units = self._inspected()
-        self._fingerprint = self._current_fingerprint()
+        self._fingerprint = table.fingerprint()
 
     @cached_property
     def _ledger(self) -> Ledger:
@@ -96,27 +71,32 @@ class Dataset(Figures):
     @property
     def name(self) -> str:
         """The name that the account is kept under."""
-        return self._name
+        return self._facts.name
 
     @property
     def units(self) -> int:
         """n, the number of units; public."""
-        return self._units
+        return self._facts.units
 
     @property
     def unit(self) -> Unit:
         """What one record is."""
-        return self._engine.unit
+        return self._facts.unit
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns of the table; public."""
-        return tuple(self._engine.schema)
+        return tuple(self._facts.schema)
+
+    @property
+    def format(self) -> Mapping[str, Any]:
+        """How the source is read, as it was found at the opening and is kept with the account."""
+        return self._table.engine.format
 
     @property
     def policy(self) -> AnyPolicy:
         """The policy that the account was opened under."""
-        return self._policy
+        return self._facts.policy
 
     @property
     def budget(self) -> Balance:
@@ -134,8 +114,7 @@ class Dataset(Figures):
 
         To be asked from another thread, and for the steward alone: times depend on the data.
         """
-        engine = self._engine
-        return engine.progress() if isinstance(engine, TellsProgress) else None
+        return self._table.progress()
 
     def sample(
         self,
@@ -147,6 +126,7 @@ class Dataset(Figures):
         part: Mapping[str, Any] | None = None,
         into: str | None = None,
         fresh: bool = False,
+        purpose: str = "",
     ) -> Release:
         """True rows of the non-sensitive units, each unit kept whole with probability 1 − e^−ε.
 
@@ -161,45 +141,22 @@ class Dataset(Figures):
         in full.
         """
         exact = positive(epsilon)
+        within = self._facts.scope(policy, part)
         chosen = self._chosen_columns(columns)
-        place = None if into is None else self._place(into)
-        within = self._scope(policy, part)
-        condition = bound_where(self._engine.schema, where)
-        shown = None if condition is None else condition.sql
-        details = {"columns": list(chosen), "where": shown, **within.details()}
-        request = Request(ReleaseKind.SAMPLE, within.policy.id, exact, details)
-        loss = Loss(0, exact)
+        question = Samples(
+            facts=self._facts,
+            scope=within,
+            epsilon=exact,
+            columns=chosen,
+            where=self._facts.filter(where),
+            leaving=self._table.engine.output_schema(chosen),
+            shared=not fresh,
+            place=None if into is None else self._table.placing(into),
+        )
         with self._turn:
             kernel = self._kernel(exact)
-            coins = Coins(fresh_coin_key() if fresh else kernel.snapshot.coin_key.reveal(), exact)
-            charge = kernel.charge(
-                request, within.spending(loss, shared_coins=not fresh), fresh=fresh
-            )
-
-            def draw() -> tuple[PrivateDirectory | None, int]:
-                inside = both(condition, within.inside)
-                query = SampleQuery(self._bound(within), coins, chosen, inside)
-                return self._drawn(query) if place is None else (None, place(query))
-
-            directory, rows = kernel.noting_failure(charge, draw)
-            stored = charge.release
-            if stored is None:
-                kept = f"1 − e^−{show(exact)}"
-                outcome = Outcome(
-                    mechanism="rr",
-                    loss=loss,
-                    noise=f"every non-sensitive unit kept whole with probability {kept}",
-                    randomness=COINS,
-                    error={"share_of_nonsensitive_units_kept": kept},
-                )
-                stored = kernel.store(
-                    charge,
-                    json.dumps({"rows": rows}).encode(),
-                    self._workbench(kernel, within).receipt(request, outcome, [charge]),
-                )
-        if directory is None:
-            return PlacedRelease(Receipt(stored.receipt), str(into))
-        return SampleRelease(Receipt(stored.receipt), directory)
+            (answer,) = kernel.ask([question], fresh=fresh, purpose=purpose)
+            return self._shown(kernel, question, answer, into)
 
     def count(
         self,
@@ -213,6 +170,7 @@ class Dataset(Figures):
         policy: str | Policy | None = None,
         part: Mapping[str, Any] | None = None,
         fresh: bool = False,
+        purpose: str = "",
         **parameters: Any,
     ) -> Release:
         """How many units are in each group.
@@ -226,15 +184,157 @@ class Dataset(Figures):
         - `policy`, `part`, `fresh`: as in `sample`.
         """
         exact = positive(epsilon)
-        chosen = checked_mechanism(mechanism, parameters)
-        within = self._scope(policy, part)
-        groups = self._grouping(by, where, max_groups, domain, within)
-        counting = Counting(chosen, groups, parameters)
-        counting.check(within.policy, self._units)
-        stored = self._paid(
-            lambda bench: counting.release(bench, exact, fresh=fresh), exact, within
+        within = self._facts.scope(policy, part)
+        question = counting(
+            mechanism,
+            self._facts.grouping(within, by, where, max_groups, domain),
+            facts=self._facts,
+            scope=within,
+            epsilon=exact,
+            parameters=parameters,
         )
-        return TableRelease(Receipt(stored.receipt), stored.payload)
+        return self._released([question], exact, fresh=fresh, purpose=purpose)[0]
+
+    def sum(
+        self,
+        column: str,
+        by: Sequence[str] | str = (),
+        where: str | None = None,
+        *,
+        bound: Number,
+        epsilon: Number,
+        grid: Number | None = None,
+        nonnegative: bool = False,
+        max_groups: int | None = None,
+        domain: Mapping[str, Sequence[Any]] | None = None,
+        policy: str | Policy | None = None,
+        part: Mapping[str, Any] | None = None,
+        fresh: bool = False,
+        purpose: str = "",
+    ) -> Release:
+        """The sum of `column` in each group, with one-sided noise of scale k·B/ε.
+
+        - `bound`: B; a unit's total in a group is clipped to [0, B].
+        - `grid`: values are rounded down to whole steps of it; 1 for integers, the last digit of
+          decimals, a millionth of the bound otherwise.
+        - `nonnegative`: the steward says that no value is below 0; the sum of all units then has a
+          certain lower bound.
+        - `by`, `where`, `max_groups`, `domain`, `policy`, `part`, `fresh`: as in `count`.
+        """
+        exact = positive(epsilon)
+        within = self._facts.scope(policy, part)
+        amount = column_amount(
+            self._facts.schema,
+            column,
+            bound=bound,
+            grid=grid,
+            nonnegative=nonnegative,
+            units=self.units,
+        )
+        groups = self._facts.grouping(within, by, where, max_groups, domain)
+        question = Sums(
+            facts=self._facts,
+            scope=within,
+            epsilon=exact,
+            groups=present_groups(groups, amount, self._facts.schema),
+            amount=amount,
+        )
+        return self._released([question], exact, fresh=fresh, purpose=purpose)[0]
+
+    def mean(
+        self,
+        column: str,
+        by: Sequence[str] | str = (),
+        where: str | None = None,
+        *,
+        bound: Number,
+        epsilon: Number,
+        grid: Number | None = None,
+        max_rows: int | None = None,
+        max_groups: int | None = None,
+        domain: Mapping[str, Sequence[Any]] | None = None,
+        policy: str | Policy | None = None,
+        part: Mapping[str, Any] | None = None,
+        fresh: bool = False,
+        purpose: str = "",
+    ) -> Release:
+        """The mean of the units' totals of `column` in each group: a sum and a count at ε/2 each.
+
+        - `max_rows`: take the mean over rows instead, of which so many count for one unit in a
+          group.
+        - all others: as in `sum`. Units and rows without a value are left out.
+        """
+        exact = positive(epsilon)
+        within = self._facts.scope(policy, part)
+        amount = column_amount(
+            self._facts.schema,
+            column,
+            bound=bound,
+            grid=grid,
+            nonnegative=False,
+            units=self.units,
+        )
+        groups = self._facts.grouping(within, by, where, max_groups, domain)
+        question = Means(
+            facts=self._facts,
+            scope=within,
+            epsilon=exact,
+            groups=present_groups(groups, amount, self._facts.schema),
+            amount=amount,
+            rows=None if max_rows is None else rows_amount(max_rows, self.units),
+        )
+        return self._released([question], exact, fresh=fresh, purpose=purpose)[0]
+
+    def sql(
+        self,
+        query: str,
+        parameters: Sequence[Value] = (),
+        *,
+        epsilon: Number,
+        mechanism: str = "auto",
+        max_groups: int | None = None,
+        max_rows: int | None = None,
+        bounds: Mapping[str, Number] | None = None,
+        grid: Mapping[str, Number] | None = None,
+        nonnegative: Collection[str] = (),
+        domain: Mapping[str, Sequence[Any]] | None = None,
+        policy: str | Policy | None = None,
+        part: Mapping[str, Any] | None = None,
+        fresh: bool = False,
+        purpose: str = "",
+    ) -> QueryRelease:
+        """Answer one SELECT: COUNT(*), COUNT(DISTINCT unit), SUM and AVG by group.
+
+        - `query`: FROM names the data set or `data`; public tables of the data set can be joined.
+        - `parameters`: the values of `?` in it.
+        - `epsilon`: what all figures cost together, each an equal share.
+        - `mechanism`: what counts units; as in `count`.
+        - `max_rows`: the most rows that count for one unit in a group.
+        - `bounds`, `grid`, `nonnegative`: as in `sum`, by column.
+        - all others: as in `count`; `domain` also by alias.
+        """
+        exact = positive(epsilon)
+        within = self._facts.scope(policy, part)
+        limits = Limits(
+            max_groups=max_groups,
+            max_rows=max_rows,
+            bounds=bounds or {},
+            grid=grid or {},
+            nonnegative=nonnegative,
+            domain=domain or {},
+            mechanism=mechanism,
+        )
+        asked = statement(query, parameters, self._facts, limits, within, exact)
+        questions = list(asked.questions.values())
+        released = self._released(questions, exact, fresh=fresh, purpose=purpose)
+        return asked.release(released, self._facts, within, exact)
+
+    def cursor(self, *, epsilon: Number, **options: Any) -> Cursor:
+        """A cursor whose `execute` asks `sql` at `epsilon` each time, with the same options."""
+        positive(epsilon)
+        return Cursor(
+            lambda query, parameters: self.sql(query, parameters, epsilon=epsilon, **options)
+        )
 
     def plan(
         self,
@@ -255,18 +355,18 @@ class Dataset(Figures):
         - all others: as in `count`.
         """
         exact = positive(epsilon)
-        within = self._scope(policy, part)
-        groups = self._grouping(by, where, max_groups, domain, within)
-        facts = groups.facts(self._units, assumed_share(nonsensitive_share))
+        within = self._facts.scope(policy, part)
+        groups = self._facts.grouping(within, by, where, max_groups, domain)
+        share = assumed_share(nonsensitive_share)
         with self._turn:
             # Without a ledger and a budget nothing is agreed to before the first release.
-            agreed = self._durable or self._budget is not None
+            agreed = self._facts.durable or self._budget is not None
             kernel = self._kernel(None) if agreed else None
-            return Planning(groups, within, exact, facts, kernel).plan()
+            return Planning(self._facts, groups, within, exact, share, kernel).plan()
 
     def close(self) -> None:
         """Let go of the source and the ledger."""
-        self._engine.close()
+        self._table.engine.close()
         if self.account_opened:
             self._ledger.close()
 
@@ -281,116 +381,63 @@ class Dataset(Figures):
     ) -> None:
         self.close()
 
-    def _scope(self, policy: str | Policy | None, part: Mapping[str, Any] | None) -> Scope:
-        schema = self._engine.schema
-        return scope(self._policy, schema, self._partition_by, policy=policy, part=part)
-
-    def _grouping(
-        self,
-        by: Sequence[str] | str,
-        where: str | None,
-        max_groups: int | None,
-        domain: Mapping[str, Sequence[Any]] | None,
-        within: Scope,
-    ) -> Grouping:
-        schema = self._engine.schema
-        return grouping(
-            schema,
-            self.unit,
-            by=by,
-            where=bound_where(schema, where),
-            max_groups=max_groups,
-            domain=domain or {},
-            usual=self._domains,
-            part=within.inside,
-            determined=schema if self._engine.rows_are_units else (),
-        )
-
-    def _surroundings(self) -> Surroundings:
-        names = (self._name, ANY_NAME)
-        return Surroundings(self._engine, names, self._public, self._domains, self._units)
-
-    def _paid(self, run: Callable[[Workbench], Result], epsilon: Fraction, within: Scope) -> Result:
+    def _released(
+        self, questions: Sequence[Question], epsilon: Fraction, *, fresh: bool, purpose: str
+    ) -> list[TableRelease]:
+        """Check, ask and show."""
+        for question in questions:
+            question.check()
         with self._turn:
-            return run(self._workbench(self._kernel(epsilon), within))
+            answers = self._kernel(epsilon).ask(questions, fresh=fresh, purpose=purpose)
+        return [TableRelease(Receipt(each.stored.receipt), each.stored.payload) for each in answers]
+
+    def _shown(
+        self, kernel: Kernel, question: Samples, answer: Answer, into: str | None
+    ) -> Release:
+        """A sample as it is stored, or drawn again where only its digest is."""
+        stored = answer.stored
+        receipt = Receipt(stored.receipt)
+        if into is not None:
+            if answer.repeated:
+                kernel.again(question, stored)
+            return PlacedRelease(receipt, into)
+        if answer.drawn is not None:
+            return SampleRelease(receipt, answer.drawn)
+        if is_whole(stored.payload):
+            return SampleRelease(receipt, unpacked(stored.payload))
+        drawn = kernel.again(question, stored).drawn
+        assert drawn is not None  # it was not written elsewhere
+        return SampleRelease(receipt, drawn)
 
     def _chosen_columns(self, columns: Sequence[str] | None) -> tuple[str, ...]:
-        schema = self._engine.schema
+        schema = self._facts.schema
         chosen = tuple(schema) if columns is None else tuple(map(schema.resolve, columns))
         if not chosen or len(set(chosen)) != len(chosen):
             raise RequestError("columns must name at least one column, and each of them once.")
-        self._engine.output_schema(chosen)  # refuses what the engine cannot hand out
         return chosen
-
-    def _place(self, into: str) -> Callable[[SampleQuery], int]:
-        """What writes a sample to `into`, which is checked."""
-        engine = self._engine
-        if not isinstance(engine, PlacesSamples):
-            raise RequestError("Only PostgreSQL and Spark write by themselves; write the release.")
-        engine.check_place(into)
-        return lambda query: engine.place(query, into)
-
-    def _drawn(self, query: SampleQuery) -> tuple[PrivateDirectory, int]:
-        """The sample as a private file, and its number of rows."""
-        directory = PrivateDirectory()
-        schema = self._engine.output_schema(query.columns)
-        try:
-            rows = write_batches(self._engine.sample(query), schema, directory.path / SAMPLE_FILE)
-        except BaseException:
-            directory.remove()
-            raise
-        return directory, rows
 
     def _kernel(self, epsilon: Fraction | None) -> Kernel:
         """The account on the data as it is now; refused where it changed since the opening."""
-        if self._current_fingerprint() != self._fingerprint:
+        if self._table.fingerprint() != self._fingerprint:
             raise SourceError("The data changed since it was opened; open it again.")
-        if self._budget is None and not self._durable:
+        if self._budget is None and not self._facts.durable:
             # Without a ledger and a budget the first request is all that was agreed to.
             self._budget = epsilon
         account = self._ledger.account(
             Terms(
-                dataset=self._name,
+                dataset=self.name,
                 unit=self.unit.columns,
-                policy_id=self._policy.id,
-                policy_sql=policy_text(self._policy),
+                policy_id=self.policy.id,
+                policy_sql=policy_text(self.policy),
                 budget=self._budget,
-                partition_columns=self._partition_by,
+                partition_columns=self._facts.partition_by,
+                format=self.format,
             )
         )
-        return Kernel(account, account.snapshot(self._fingerprint))
-
-    def _workbench(self, kernel: Kernel, within: Scope) -> Workbench:
-        return Workbench(
-            engine=self._engine,
-            rng=self._rng,
-            kernel=kernel,
-            scope=within,
-            units=self._units,
-            policy=lambda: self._bound(within),
-            circumstances=Circumstances(self._name, self.unit, self._durable, kernel.snapshot),
+        return Kernel(
+            account=account,
+            snapshot=account.snapshot(self._fingerprint),
+            facts=self._facts,
+            table=self._table,
+            asked_by=self._asked_by,
         )
-
-    def _bound(self, within: Scope) -> BoundPredicate:
-        """The policy for the engine; one in Python is evaluated now, once, after the charge."""
-        if isinstance(within.policy, Policy):
-            return within.policy.bind(self._engine.schema).predicate
-        if self._flags is None:
-            self._flags = self._engine.evaluate_policy(within.policy.is_sensitive)
-        return self._flags
-
-    def _inspected(self) -> int:
-        found = self._engine.inspect()
-        if found.rows_without_key:
-            raise SourceError(
-                f"{found.rows_without_key:,} rows have NULL in the unit key {self.unit}; "
-                "remove them, or choose a key that is never NULL."
-            )
-        if found.units == 0:
-            raise SourceError("The table is empty; there is nothing to protect or to release.")
-        return found.units
-
-    def _current_fingerprint(self) -> str:
-        if self._version is not None:
-            return f"declared version {self._version}"
-        return self._engine.fingerprint()

@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from onesided.data import Axis, Histogram
-from onesided.engine.base import GroupCounts
+from onesided.engine.base import Figure
 from onesided.errors import RequestError
 from onesided.language import BoundKey, BoundPredicate, Type
 from onesided.language.tree import And, Case, In, Literal, Part, PartOf
@@ -91,7 +91,8 @@ def both(first: BoundPredicate | None, second: BoundPredicate | None) -> BoundPr
 
 
 def histogram(
-    counts: GroupCounts,
+    keys: pa.Table,
+    figure: Figure,
     domains: Mapping[str, Domain | None],
     k: int,
     n: int | None,
@@ -104,16 +105,19 @@ def histogram(
     known = [domain for domain in domains.values() if domain is not None]
     if len(known) < len(domains):
         return Histogram(
-            counts.all, counts.nonsensitive, k=k, total_public=n is not None, n=n, open_domain=True
+            figure.all, figure.nonsensitive, k=k, total_public=n is not None, n=n, open_domain=True
         )
     axes = tuple(Axis(name, domain.labels) for name, domain in zip(domains, known, strict=True))
     shape = tuple(len(axis) for axis in axes) or (1,)
-    position = np.zeros(len(counts.all), dtype=np.int64)
-    for axis, column in zip(axes, counts.keys.columns, strict=True):
-        position = position * len(axis) + _index(column, axis.labels)
+    position = np.zeros(len(figure.all), dtype=np.int64)
+    declared = np.ones(len(figure.all), dtype=np.bool_)
+    for axis, column in zip(axes, keys.columns, strict=True):
+        place = _index(column, axis.labels)
+        declared &= place >= 0
+        position = position * len(axis) + place
     dense = [np.zeros(int(np.prod(shape)), dtype=np.int64) for _ in range(2)]
-    for target, values in zip(dense, (counts.all, counts.nonsensitive), strict=True):
-        np.add.at(target, position, values)
+    for target, values in zip(dense, (figure.all, figure.nonsensitive), strict=True):
+        np.add.at(target, position[declared], values[declared])
     all_units, nonsensitive = (each.reshape(shape) for each in dense)
     return Histogram(
         all_units,
@@ -139,9 +143,12 @@ def dense_keys(axes: Iterable[Axis], types: Sequence[pa.DataType]) -> list[pa.Ar
 
 
 def _index(column: pa.ChunkedArray, labels: tuple[Any, ...]) -> Any:
-    """The position of each value among the labels, where None stands for the catch-all bin."""
+    """The position of each value among the labels, where None stands for the catch-all bin.
+
+    −1 for a value that is none of them: an engine that compares otherwise must not decide anything.
+    """
     found = pc.index_in(column, value_set=pa.array(labels, column.type), skip_nulls=False)
-    return found.to_numpy().astype(np.int64)
+    return pc.fill_null(found, -1).to_numpy().astype(np.int64)
 
 
 def _declared(key: BoundKey, declared: Sequence[Any]) -> Domain:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from onesided.data.units import Unit
@@ -19,8 +20,12 @@ def open_engine(
     connection: Any = None,
     memory_limit: str | None = None,
     statement_timeout: float | None = None,
+    format: Mapping[str, Any] | None = None,
 ) -> Engine:
-    """The engine for files and frames here, or for the database or Spark at `connection`."""
+    """The engine for files and frames here, or for the database or Spark at `connection`.
+
+    `format` is how the source is read where that is agreed already; otherwise it is found now.
+    """
     in_database = is_postgres(connection)
     if (source is None) == (table is None):
         raise RequestError("Name either a source or a table, and one of them only.")
@@ -33,11 +38,11 @@ def open_engine(
             raise RequestError("Name the table in PostgreSQL with table=….")
         from onesided.engine.postgres import PostgresEngine
 
-        return PostgresEngine(connection, table, unit, statement_timeout=statement_timeout)
+        return PostgresEngine(connection, table, unit, statement_timeout=statement_timeout, format=format)
     if connection is not None:
         from onesided.engine.spark import SparkEngine
 
-        return SparkEngine(source, unit, connection, table=table)
+        return SparkEngine(source, unit, connection, table=table, format=format)
     if table is not None:
         raise RequestError("A table needs a connection, such as postgresql://… or a SparkSession.")
-    return DuckDBEngine(source, unit, memory_limit=memory_limit)
+    return DuckDBEngine(source, unit, memory_limit=memory_limit, format=format)

@@ -52,10 +52,24 @@ class Grouping:
     @property
     def bins(self) -> int | None:
         """The number of bins, where every key has a domain."""
+        return None if self.shape is None else prod(self.shape)
+
+    @property
+    def shape(self) -> tuple[int, ...] | None:
+        """The number of bins along each key, (1,) without keys; None for an open domain."""
         known = [domain for domain in self.domains.values() if domain is not None]
         if len(known) < len(self.domains):
             return None
-        return prod(len(domain.labels) for domain in known)
+        return tuple(len(domain.labels) for domain in known) or (1,)
+
+    @property
+    def bound(self) -> int:
+        """The most bins that a unit may touch: never more than are declared.
+
+        Where bins are not declared, how many there are is secret, and the bound is what was said.
+        """
+        k = self.k or 1
+        return k if self.bins is None else min(k, self.bins)
 
     @property
     def undeclared(self) -> list[str]:
@@ -64,11 +78,10 @@ class Grouping:
 
     def facts(self, units: int, nonsensitive_share: float = 0.5) -> PublicFacts:
         """What may be known before paying; the share is assumed."""
-        k = self.k or 1
         return PublicFacts(
             n=units,
             d=self.bins,
-            k=k if self.bins is None else min(k, self.bins),
+            k=self.bound,
             total_public=self.every_unit_once,
             nonsensitive_share=nonsensitive_share,
         )

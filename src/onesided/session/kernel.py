@@ -1,114 +1,156 @@
-"""The trusted kernel: charge first, run afterwards, store before showing.
+"""The trusted kernel: terms, charge, run, store, show; the same for every question.
 
-Everything that can be refused is refused before the charge. After it, nothing that leaves depends
-on a secret except through a mechanism: whatever fails then fails with one sentence, and the charge
-stands. What is shown is always what the ledger has stored.
+Everything that can be refused is refused before the charge, and everything that is said of a
+release but its values is written with it. After the charge nothing that leaves depends on a secret
+except through a mechanism: whatever fails then fails with one sentence, and the charge stands. What
+is shown is always what the ledger has stored.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from onesided.errors import (
-    BudgetError,
-    Interrupted,
-    LedgerError,
-    MechanismRefused,
-    ReleaseFailed,
-)
-from onesided.ledger import Account, Charge, Snapshot, Spending, StoredRelease
+from onesided.data.private import PrivateDirectory
+from onesided.errors import Interrupted, LedgerError, MechanismRefused, ReleaseFailed
+from onesided.ledger import Account, Charge, Order, Snapshot, StoredRelease
 from onesided.loss import show
-from onesided.session.requests import Request
+from onesided.session.facts import DatasetFacts
+from onesided.session.kept import agree
+from onesided.session.questions.base import Question, Runnable, TwoStep
+from onesided.session.receipts import receipt, terms_json
+from onesided.session.table import Reading, SecretTable
 
-Produced = tuple[bytes, dict[str, Any]]
 Result = TypeVar("Result")
+LOOK = "probe"
+"""What the stored first look of a question in two steps is called."""
 
 
 @dataclass(frozen=True)
+class Answer:
+    """A stored release.
+
+    - `repeated`: it was stored before, and nothing was run now.
+    - `drawn`: where the rows of a sample lie that was drawn just now.
+    """
+
+    stored: StoredRelease
+    repeated: bool
+    drawn: PrivateDirectory | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Kernel:
-    """One account on one snapshot of the data."""
+    """One account on one snapshot of the data.
+
+    - `asked_by`: a short id of who asks, which goes into the ledger with every charge.
+    """
 
     account: Account
     snapshot: Snapshot
+    facts: DatasetFacts
+    table: SecretTable
+    asked_by: str = ""
 
-    def paid(
-        self,
-        request: Request,
-        spending: Spending,
-        produce: Callable[[Charge], Produced],
-        *,
-        fresh: bool = False,
-    ) -> StoredRelease:
-        """The stored release of `request`: charged once, computed by `produce`, stored, returned.
+    def ask(
+        self, questions: Sequence[Question], *, fresh: bool = False, purpose: str = ""
+    ) -> list[Answer]:
+        """The releases of `questions`: charged once, all or none; each run, stored and returned.
 
         An equal request on this snapshot is not charged again and returns the stored bytes, unless
-        `fresh`. A request whose earlier run never got as far as storing is free too: nothing of it
+        `fresh`; what the shared coins draw stays the same all the same. A request whose earlier run never got as far as storing is free too: nothing of it
         was ever shown.
         """
-        return self.completed(self.charge(request, spending, fresh=fresh), produce)
+        orders = [
+            Order(
+                request=each.request.fingerprint,
+                spending=each.spending,
+                description=each.request.to_json(),
+                terms=terms_json(each, each.terms),
+                paid_once=each.shares_coins or not fresh,
+                reserves=isinstance(each, TwoStep),
+                who=self.asked_by,
+                purpose=purpose,
+            )
+            for each in questions
+        ]
+        charges = self.account.charge(orders, self.snapshot)
+        return [
+            self._answer(each, charge) for each, charge in zip(questions, charges, strict=True)
+        ]
 
-    def completed(self, charge: Charge, produce: Callable[[Charge], Produced]) -> StoredRelease:
-        """What is stored for `charge`, produced and stored now where nothing is yet."""
+    def again(self, question: Question, stored: StoredRelease) -> Answer:
+        """Run a question anew whose values were not stored: by the same coins, the same values."""
+        assert isinstance(question, Runnable)
+        reading = self._reading(question)
+        drawn = self._total(None, lambda: question.run(reading))
+        if not agree(stored.payload, drawn):
+            raise ReleaseFailed(
+                "The sample that was drawn again is not the one that was released; open the state "
+                "of the data that it was drawn from, with the same versions of the libraries."
+            )
+        return Answer(stored, False, reading.drawn)
+
+    def _answer(self, question: Question, charge: Charge) -> Answer:
         if charge.release is not None:
-            return charge.release
-        payload, receipt = self.noting_failure(charge, lambda: produce(charge))
-        return self.store(charge, payload, receipt)
+            return Answer(charge.release, True, None)
+        reading = self._reading(question)
+        said = charge.terms or terms_json(question, question.terms)
+        if isinstance(question, TwoStep):
+            look = self._looked(question, charge, reading)
+            runnable = self._total(charge, lambda: question.decided(look))
+            terms = terms_json(question, runnable.terms)
+            charge = self._kept(lambda: self.account.settle(charge, runnable.terms.loss, terms))
+            said = charge.terms or terms
+        else:
+            assert isinstance(question, Runnable)
+            runnable = question
+        payload = self._total(charge, lambda: runnable.run(reading))
+        written = receipt(said, charge)
+        stored = self._kept(lambda: self.account.store(charge, payload, written))
+        return Answer(stored, False, reading.drawn if stored.payload == payload else None)
 
-    def store(self, charge: Charge, payload: bytes, receipt: dict[str, Any]) -> StoredRelease:
-        """Store what was produced; what cannot be stored is not shown."""
+    def _looked(self, question: TwoStep, charge: Charge, reading: Reading) -> bytes:
+        """The stored first look, taken now where there is none yet."""
+        before = self.account.step(charge, LOOK)
+        if before is not None:
+            return before
+        look = self._total(charge, lambda: question.look(reading))
+        return self._kept(lambda: self.account.keep_step(charge, LOOK, look))
+
+    def _reading(self, question: Question) -> Reading:
+        """Shared coins are the snapshot's; a question that pays in full has coins of its own."""
+        key = self.snapshot.coin_key.reveal() if question.shares_coins else None
+        return Reading(self.table, question.scope, self.facts.units, key)
+
+    def _kept(self, store: Callable[[], Result]) -> Result:
+        """What cannot be stored is not shown."""
         try:
-            return self.account.store(charge, payload, receipt)
+            return store()
         except LedgerError as error:
             raise ReleaseFailed(f"{error} The charge stands.") from None
 
-    def stored(self, request: Request) -> StoredRelease | None:
-        """What was stored for an equal request on this snapshot."""
-        return self.account.stored(request.fingerprint, self.snapshot)
-
-    def charge(self, request: Request, spending: Spending, *, fresh: bool = False) -> Charge:
-        """A durable charge for `request`, or the one that stands for an equal request."""
-        return self.account.charge(
-            request.fingerprint,
-            spending,
-            self.snapshot,
-            description=request.to_json(),
-            paid_once=not fresh,
-        )
-
-    def charged(self, request: Request) -> bool:
-        """Whether a charge stands for an equal request on this snapshot."""
-        name, snapshot = request.fingerprint, self.snapshot.number
-        charges = (record.charge for record in self.account.balance().charges)
-        return any(each.request == name and each.snapshot == snapshot for each in charges)
-
-    def check_affordable(self, spending: Spending) -> None:
-        """Refuse a release in several steps, before the first, where the budget is too small."""
-        quote = self.account.quote(spending, self.snapshot)
-        if not quote.fits:
-            raise BudgetError(
-                f"This release would cost ε = {show(quote.cost)} but {show(quote.left)} of the "
-                f"budget {show(quote.budget)} is left; nothing was spent; ask for a smaller "
-                "epsilon or have the budget raised."
-            )
-
-    def noting_failure(self, charge: Charge, run: Callable[[], Result]) -> Result:
+    def _total(self, charge: Charge | None, run: Callable[[], Result]) -> Result:
         """Do `run`; what fails is noted beside the charge, and says nothing of the data."""
         try:
             return run()
         except BaseException as error:
-            with suppress(LedgerError):  # a ledger that cannot note it still holds the charge
-                self.account.failed(charge, type(error))
+            if charge is not None:
+                with suppress(LedgerError):  # a ledger that cannot note it still holds the charge
+                    self.account.failed(charge, type(error))
             if isinstance(error, KeyboardInterrupt):
-                raise Interrupted(
-                    f"Interrupted after the charge of ε = {show(charge.cost)}, which stands; "
-                    "the same request is free from now on."
-                ) from None
+                raise _interrupted(error, charge) from None
             if isinstance(error, ReleaseFailed) or not isinstance(error, Exception):
                 raise
             raise ReleaseFailed(_sentence(error)) from None
+
+
+def _interrupted(error: KeyboardInterrupt, charge: Charge | None) -> Interrupted:
+    kind = type(error) if isinstance(error, Interrupted) else Interrupted
+    paid = "" if charge is None else f" after the charge of ε = {show(charge.cost)}, which stands"
+    return kind(f"Interrupted{paid}; the same request is free from now on.")
 
 
 def _sentence(error: Exception) -> str:

@@ -12,14 +12,16 @@ from onesided.engine.duckdb import DuckDBEngine
 from onesided.engine.sources import is_postgres
 from onesided.errors import InputError, PolicyError, RequestError
 from onesided.language import Schema
-from onesided.ledger import check_ledger, open_ledger
+from onesided.ledger import agreed_terms, check_ledger, open_ledger
 from onesided.loss import Number, positive
 from onesided.policy import FunctionPolicy, Policy
 from onesided.randomness import Randomness, system
 from onesided.session.dataset import Dataset
 from onesided.session.engines import open_engine
+from onesided.session.facts import DatasetFacts
 from onesided.session.public import public_tables
 from onesided.session.scope import AnyPolicy
+from onesided.session.table import SecretTable
 
 PolicyLike = str | Policy | FunctionPolicy | Callable[[Mapping[str, Any]], object]
 
@@ -41,6 +43,7 @@ def open_dataset(
     memory_limit: str | None = None,
     statement_timeout: float | None = None,
     rng: Randomness | None = None,
+    asked_by: str = "",
 ) -> Dataset:
     """Open a table for release.
 
@@ -56,7 +59,7 @@ def open_dataset(
       first request is all that is agreed to.
     - `ledger`: a SQLite file or a `postgresql://…` address that keeps the account; without one it
       is kept in memory, with fresh coins, and the receipt says so.
-    - `name`: what the account is called; the name of the file unless told.
+    - `name`: what the account is called; by default the name of the file or table.
     - `version`: the steward's name for this state of the data; otherwise files are told by their
       names, sizes and ends, frames by their content, and tables in PostgreSQL by the transactions
       that wrote their rows. Views and tables of Spark need it.
@@ -68,9 +71,15 @@ def open_dataset(
     - `memory_limit`: what the engine may use, such as "2GB"; more goes to a private directory.
     - `statement_timeout`: seconds after which PostgreSQL gives up on a statement.
     - `rng`: seeded randomness for tests and experiments; the receipt says so.
+    - `asked_by`: a short id of who asks, kept with every charge; names belong elsewhere.
+
+    How the source is read (columns, types, dialect of CSV, order of day and month) is found at the
+    first opening and kept with the account: later openings read by it, and look for nothing.
     """
     agreed = None if budget is None else positive(budget, "budget")
     rules = _policy(policy, durable=ledger is not None)
+    named = name or table or _name(source)
+    known = agreed_terms(ledger, named)
     engine = open_engine(
         source,
         Unit.of(unit),
@@ -78,25 +87,30 @@ def open_dataset(
         connection=connection,
         memory_limit=memory_limit,
         statement_timeout=statement_timeout,
+        format=None if known is None else known.format,
     )
     try:
         rules = _fitting(rules, engine)
         parts = _partition(partition_by, engine)
-        named = name or table or _name(source)
         tables = public_tables(engine, public or {}, named)
         check_ledger(ledger)
-        return Dataset(
-            engine,
-            rules,
-            lambda: open_ledger(ledger),
+        drawn = rng or system()
+        secret = SecretTable(engine, drawn, version)
+        facts = DatasetFacts(
             name=named,
-            budget=agreed,
-            durable=ledger is not None,
-            rng=rng or system(),
-            version=version,
+            schema=engine.schema,
+            unit=engine.unit,
+            rows_are_units=engine.rows_are_units,
+            units=secret.units(),
+            policy=rules,
             partition_by=parts,
-            domains=domains,
+            domains=dict(domains or {}),
             public=tables,
+            durable=ledger is not None,
+            randomness=drawn.description,
+        )
+        return Dataset(
+            facts, secret, lambda: open_ledger(ledger), budget=agreed, asked_by=asked_by
         )
     except BaseException:
         engine.close()

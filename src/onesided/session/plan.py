@@ -16,14 +16,17 @@ import pyarrow as pa
 
 from onesided.errors import MechanismRefused, RequestError
 from onesided.ledger import Balance, Charge
-from onesided.loss import Loss, show
-from onesided.mechanisms.base import Kind, Mechanism, PublicFacts
+from onesided.loss import show
+from onesided.mechanisms.base import Kind, PublicFacts
 from onesided.mechanisms.bucket import BucketAlgorithm
 from onesided.mechanisms.registry import mechanism, mechanism_names
 from onesided.mechanisms.rr import RandomizedResponse
-from onesided.session.counting import Counting, Missing, checked_mechanism, whole_loss
+from onesided.session.facts import DatasetFacts
 from onesided.session.grouping import Grouping
 from onesided.session.kernel import Kernel
+from onesided.session.questions.base import Missing
+from onesided.session.questions.choosing import counting
+from onesided.session.questions.counts import CountingQuestion
 from onesided.session.scope import Scope
 
 
@@ -149,12 +152,16 @@ class Plan:
 
 @dataclass(frozen=True)
 class Planning:
-    """A question and the account it would be charged to; None where none is agreed to yet."""
+    """A count by any mechanism, and the account it would be charged to; None before there is one.
 
+    - `share`: the share of the units that is assumed to be non-sensitive.
+    """
+
+    facts: DatasetFacts
     groups: Grouping
     scope: Scope
     epsilon: Fraction
-    facts: PublicFacts
+    share: float
     kernel: Kernel | None
 
     def plan(self) -> Plan:
@@ -166,20 +173,23 @@ class Planning:
         ]
         balance = None if self.kernel is None else self.kernel.account.balance()
         paid = self._paid(balance)
-        options = [self._option(checked_mechanism(name, {}), self.epsilon, paid) for name in names]
+        options = [self._option(name, self.epsilon, paid) for name in names]
         options.extend(self._samples(paid))
         return Plan(
             by=tuple(self.groups.details["by"]),
             where=self.groups.details["where"],
-            facts=self.facts,
+            facts=self._public,
             left=None if balance is None else balance.left,
             budget=None if balance is None else balance.budget,
             rows=tuple(sorted(options, key=_usefulness)),
         )
 
+    @property
+    def _public(self) -> PublicFacts:
+        return self.groups.facts(self.facts.units, self.share)
+
     def _samples(self, paid: list[Charge]) -> Iterator[Option]:
         """Count a sample at ε, and the largest one that is paid for already, which is free."""
-        sample = checked_mechanism(RandomizedResponse.name, {})
         held = max(
             (
                 charge.spending.loss.nonsensitive
@@ -191,32 +201,34 @@ class Planning:
             default=Fraction(0),
         )
         if held < self.epsilon:
-            yield self._option(sample, self.epsilon, paid)
+            yield self._option(RandomizedResponse.name, self.epsilon, paid)
         if held:
             note = f"counts the sample that is paid for at ε = {show(held)}"
-            yield self._option(sample, held, paid, note=note)
+            yield self._option(RandomizedResponse.name, held, paid, note=note)
 
     def _option(
-        self, chosen: Mechanism, epsilon: Fraction, paid: list[Charge], *, note: str = ""
+        self, name: str, epsilon: Fraction, paid: list[Charge], *, note: str = ""
     ) -> Option:
-        counting = Counting(chosen, self.groups, {})
-        loss = whole_loss(chosen, epsilon, fixed_n=self.groups.every_unit_once)
-        request = counting.request(self.scope, epsilon).fingerprint
+        question = counting(
+            name, self.groups, facts=self.facts, scope=self.scope, epsilon=epsilon
+        )
+        request = question.request.fingerprint
         again = any(charge.request == request for charge in paid)
-        cost, fits = self._price(loss, shared_coins=isinstance(chosen, RandomizedResponse))
+        refusal = "" if question.missing is not None else _refusal(question)
+        cost, fits = self._price(question)
         if again:
             cost, fits, note = Fraction(0), True, note or "paid for already: the same answer again"
-        error = None if self.groups.k is None else chosen.expected_error(self.facts, epsilon)
+        error = question.expected_error(self.share)
         return Option(
-            mechanism=chosen.name,
+            mechanism=name,
             epsilon=epsilon,
             error=error,
-            assumes=self._unknown if error is None else chosen.assumes,
+            assumes=self._unknown if error is None else question.mechanism.assumes,
             cost=cost,
-            plain_cost=Fraction(0) if again else loss.epsilon,
+            plain_cost=Fraction(0) if again else question.loss.epsilon,
             fits=fits,
-            missing=counting.missing,
-            refusal=self._refusal(counting),
+            missing=question.missing,
+            refusal=refusal,
             note=note,
         )
 
@@ -225,24 +237,14 @@ class Planning:
         """Why no error can be said beforehand."""
         if self.groups.k is None:
             return Missing.MAX_GROUPS.value
-        return "the number of groups" if self.facts.d is None else "how groups hang together"
+        return "the number of groups" if self._public.d is None else "how groups hang together"
 
-    def _refusal(self, counting: Counting) -> str:
-        if counting.missing is not None:
-            return ""
-        try:
-            counting.check(self.scope.policy, self.facts.n)
-        except MechanismRefused as error:
-            return str(error)
-        return ""
-
-    def _price(self, loss: Loss, *, shared_coins: bool) -> tuple[Fraction | None, bool]:
+    def _price(self, question: CountingQuestion) -> tuple[Fraction | None, bool]:
         """What the account would grow by, and whether it can."""
         if self.kernel is None:
-            return loss.epsilon, True
-        spending = self.scope.spending(loss, shared_coins=shared_coins)
+            return question.loss.epsilon, True
         try:
-            quote = self.kernel.account.quote(spending, self.kernel.snapshot)
+            quote = self.kernel.account.quote(question.spending, self.kernel.snapshot)
         except RequestError:
             return None, False
         return quote.cost, quote.fits
@@ -253,6 +255,14 @@ class Planning:
             return []
         charges = (record.charge for record in balance.charges)
         return [each for each in charges if each.snapshot == self.kernel.snapshot.number]
+
+
+def _refusal(question: CountingQuestion) -> str:
+    try:
+        question.check()
+    except MechanismRefused as error:
+        return str(error)
+    return ""
 
 
 def assumed_share(value: float) -> float:

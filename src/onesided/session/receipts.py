@@ -1,81 +1,83 @@
-"""The receipt of a release: what was promised, at what cost, with which noise and error."""
+"""The receipt of a release: what was promised, at what cost, with which noise and error.
+
+All of it but the price is the question's terms, which are written with the charge: before the first
+statement that reads the data. A receipt follows from its charge alone.
+"""
 
 from __future__ import annotations
 
 import platform
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
 
+import pyarrow as pa
+
 from onesided.data.units import Unit
-from onesided.ledger import Charge, Snapshot
+from onesided.ledger import Charge
 from onesided.loss import Loss, show
-from onesided.session.requests import Request
+from onesided.session.questions.base import Question, ReleaseTerms
+from onesided.session.scope import policy_text
 from onesided.version import __version__
 
-COINS = "keyed coins (SHA-256); the promise is computational"
+FORMAT = 2
+"""The version of receipts; docs/formats.md says what is in them."""
 _LIBRARIES = ("duckdb", "numpy", "pyarrow", "sqlglot")
 
 
-@dataclass(frozen=True)
-class Circumstances:
-    """What all receipts of a data set have in common."""
-
-    dataset: str
-    unit: Unit
-    durable: bool
-    snapshot: Snapshot
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a receipt says about one run: the mechanism, its noise and its error."""
-
-    mechanism: str
-    loss: Loss
-    noise: str
-    randomness: str
-    error: Mapping[str, Any]
-
-
-def receipt(
-    request: Request, policy_sql: str, outcome: Outcome, charges: list[Charge], where: Circumstances
-) -> dict[str, Any]:
-    """The receipt as plain JSON; numbers that must stay exact are texts."""
-    loss = outcome.loss
-    last = charges[-1]
+def terms_json(question: Question, terms: ReleaseTerms) -> dict[str, Any]:
+    """The terms of a release as plain JSON; numbers that must stay exact are texts."""
+    facts, policy = question.facts, policy_text(question.scope.policy)
+    request = question.request
     return {
+        "format": FORMAT,
         "product": f"onesided {__version__}",
         "kind": request.kind.value,
-        "time": datetime.now(UTC).isoformat(timespec="seconds"),
-        "dataset": where.dataset,
-        "snapshot": where.snapshot.number,
-        "unit": str(where.unit),
-        "policy": {"sql": policy_sql, "id": request.policy_id},
+        "dataset": facts.name,
+        "unit": str(facts.unit),
+        "policy": {"sql": policy, "id": request.policy_id},
         "request": {"by": [], **request.to_json()},
-        "mechanism": outcome.mechanism,
-        **loss_statement(loss),
-        "guarantee": guarantee(loss, policy_sql, where.unit),
-        "noise": outcome.noise,
-        "randomness": outcome.randomness,
-        "error": dict(outcome.error),
-        "account": {
-            "ledger": "durable" if where.durable else "in memory only; forgotten at the end",
-            "coin_key": _coin_key(where),
-            "charges": [charge.number for charge in charges],
-            "cost": show(sum((charge.cost for charge in charges), start=last.cost * 0)),
-            "spent": show(last.total.epsilon),
-            "spent_as_plain_sum": show(last.plain_sum),
-            "budget": show(last.budget),
-            "left": show(last.left),
-        },
+        "mechanism": terms.mechanism,
+        **loss_statement(terms.loss),
+        "guarantee": guarantee(terms.loss, policy, facts.unit),
+        "noise": terms.noise,
+        "randomness": terms.randomness,
+        "columns": column_statement(terms.columns),
+        "error": dict(terms.error),
+        "durable": facts.durable,
         "versions": {
             "python": platform.python_version(),
             **{library: version(library) for library in _LIBRARIES},
         },
     }
+
+
+def receipt(terms: Mapping[str, Any], charge: Charge) -> dict[str, Any]:
+    """The receipt of a release that `charge` paid for under these terms."""
+    content = {name: value for name, value in terms.items() if name != "durable"}
+    durable = bool(terms["durable"])
+    return {
+        **content,
+        "time": charge.time,
+        "snapshot": charge.snapshot,
+        "purpose": charge.purpose,
+        "asked_by": charge.who,
+        "account": {
+            "ledger": "durable" if durable else "in memory only; forgotten at the end",
+            "coin_key": _coin_key(charge.snapshot, durable=durable),
+            "charges": [charge.number],
+            "cost": show(charge.cost),
+            "spent": show(charge.total.epsilon),
+            "spent_as_plain_sum": show(charge.plain_sum),
+            "budget": show(charge.budget),
+            "left": show(charge.left),
+        },
+    }
+
+
+def column_statement(schema: pa.Schema) -> list[dict[str, str]]:
+    """The columns of an answer with their types."""
+    return [{"name": each.name, "type": str(each.type)} for each in schema]
 
 
 def loss_statement(loss: Loss) -> dict[str, Any]:
@@ -105,9 +107,9 @@ def guarantee(loss: Loss, policy_sql: str, unit: Unit) -> str:
     )
 
 
-def _coin_key(where: Circumstances) -> str:
-    if not where.durable:
+def _coin_key(snapshot: int, *, durable: bool) -> str:
+    if not durable:
         return "fresh for this session"
-    if where.snapshot.number > 1:
-        return f"drawn for snapshot {where.snapshot.number}; earlier samples used other coins"
+    if snapshot > 1:
+        return f"drawn for snapshot {snapshot}; earlier samples used other coins"
     return "kept in the ledger"

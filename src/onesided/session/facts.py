@@ -1,0 +1,98 @@
+"""What everybody may know of an opened data set, and what follows from it for a question."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from onesided.data.units import Unit
+from onesided.engine.base import PublicTable
+from onesided.language import BoundPredicate, Schema
+from onesided.language.query import Catalogue
+from onesided.policy import Policy
+from onesided.session.grouping import Grouping, bound_where, grouping
+from onesided.session.public import ANY_NAME
+from onesided.session.scope import AnyPolicy, Scope, scope
+
+
+@dataclass(frozen=True, kw_only=True)
+class DatasetFacts:
+    """The public side of a data set: all that the terms of a release may depend on.
+
+    - `units`: n.
+    - `rows_are_units`: the source itself guarantees that every unit is one row.
+    - `durable`: the account is kept in a ledger that outlives this process.
+    - `randomness`: where noise comes from, in words.
+    """
+
+    name: str
+    schema: Schema
+    unit: Unit
+    rows_are_units: bool
+    units: int
+    policy: AnyPolicy
+    partition_by: tuple[str, ...]
+    domains: Mapping[str, Sequence[Any]]
+    public: Mapping[str, PublicTable]
+    durable: bool
+    randomness: str
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """The tables that a SELECT may name."""
+        schemas = {name: table.schema for name, table in self.public.items()}
+        return Catalogue((self.name, ANY_NAME), self.schema, schemas)
+
+    def scope(self, policy: str | Policy | None, part: Mapping[str, Any] | None) -> Scope:
+        """The policy and part of a request, checked."""
+        return scope(self.policy, self.schema, self.partition_by, policy=policy, part=part)
+
+    def filter(self, text: str | None) -> BoundPredicate | None:
+        """A filter, checked."""
+        return bound_where(self.schema, text)
+
+    def grouping(
+        self,
+        within: Scope,
+        by: Sequence[str] | str,
+        where: str | None,
+        max_groups: int | None,
+        domain: Mapping[str, Sequence[Any]] | None,
+    ) -> Grouping:
+        """The groups of a request, checked."""
+        return self.groups_of(
+            self.schema,
+            by=by,
+            where=self.filter(where),
+            max_groups=max_groups,
+            domain=domain or {},
+            inside=within.inside,
+        )
+
+    def groups_of(
+        self,
+        schema: Schema,
+        *,
+        by: Sequence[str] | str,
+        where: BoundPredicate | None,
+        max_groups: int | None,
+        domain: Mapping[str, Sequence[Any]],
+        inside: BoundPredicate | None,
+        determined: Collection[str] = (),
+    ) -> Grouping:
+        """Groups of a table with this `schema`: the data's, perhaps with joined columns.
+
+        `determined`: joined columns that are constant within each unit.
+        """
+        return grouping(
+            schema,
+            self.unit,
+            by=by,
+            where=where,
+            max_groups=max_groups,
+            domain=domain,
+            usual=self.domains,
+            part=inside,
+            determined=schema if self.rows_are_units else determined,
+        )

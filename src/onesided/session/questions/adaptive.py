@@ -1,0 +1,131 @@
+"""Counts by a mechanism that looks first: a probe is stored, and what follows from it is run."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from onesided.data import Measurement, MeasurementTerms
+from onesided.data.release import payload_of, table_of
+from onesided.loss import Loss
+from onesided.mechanisms.base import AdaptiveMechanism, Choice
+from onesided.randomness import seeded
+from onesided.session.answers import Layout
+from onesided.session.questions.base import ReleaseTerms, Runnable, TwoStep
+from onesided.session.questions.counts import COUNT, CountingQuestion
+from onesided.session.table import Reading
+
+_ANSWERS = b"answers"
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdaptiveCounts(CountingQuestion, TwoStep):
+    """How many units are in each group, by what a probe suggests.
+
+    The choice sees the stored probe and public facts alone, and its simulations are seeded by the
+    probe: after a crash the same probe leads to the same choice.
+    """
+
+    mechanism: AdaptiveMechanism
+
+    @property
+    def said(self) -> MeasurementTerms:
+        """The probe's own words; how the rest is spent is said once it is chosen."""
+        probe = self.mechanism.probe_terms(self.outline, self.epsilon)
+        noise = f"{probe.noise}; then what it suggests"
+        return replace(probe, loss=self.loss, noise=noise, whole=True, covers=(), buckets=False)
+
+    @property
+    def loss(self) -> Loss:
+        """What is held for all that may be chosen: a pair (s, ε − s) with s ≤ ε/2.
+
+        Added to an account that stands at (S, T) such a pair costs max(2S + 2s, S + T + ε) −
+        max(2S, S + T), which is largest for s = ε/2.
+        """
+        half = self.epsilon / 2
+        return Loss(half, half, fixed_n=self.outline.n is not None)
+
+    def look(self, reading: Reading) -> bytes:
+        keys, data = reading.histogram(self.groups, only_sensitive=self.bins_by_policy)
+        probe = self.mechanism.probe(data, self.epsilon, reading.rng)
+        listed = keys.slice(0, 0) if probe.keys is None else keys.take(pa.array(probe.keys))
+        return _written(listed, probe)
+
+    def decided(self, look: bytes) -> Runnable:
+        probe, listed = _read(look, self.outline.shape)
+        rng = seeded(int.from_bytes(hashlib.sha256(look).digest()[:8], "big"))
+        choice = self.mechanism.choose(probe, self.outline, self.epsilon, rng)
+        return _Decided(self, listed, choice)
+
+
+@dataclass(frozen=True)
+class _Decided(Runnable):
+    """The rest of a release, after its probe."""
+
+    question: AdaptiveCounts
+    listed: pa.Table
+    choice: Choice
+
+    @property
+    def terms(self) -> ReleaseTerms:
+        return self.question.terms_of(self._said)
+
+    @property
+    def _said(self) -> MeasurementTerms:
+        probe = self.question.mechanism.probe_terms(self.question.outline, self.question.epsilon)
+        then = self.choice.terms
+        noise = f"a probe at {probe.loss}, then {self.choice.label}: {then.noise}"
+        return replace(then, loss=probe.loss + then.loss, noise=noise)
+
+    def run(self, reading: Reading) -> bytes:
+        question = self.question
+        keys, data = reading.histogram(question.groups, only_sensitive=question.bins_by_policy)
+        listed = positions(self.listed, keys) if data.open_domain else None
+        measurement = self.choice.measure(data, listed, reading.rng)
+        layout = Layout(question.groups.keys, COUNT, self._said)
+        return payload_of(layout.table(keys, data, measurement))
+
+
+def positions(listed: pa.Table, known: pa.Table) -> NDArray[np.int64]:
+    """Where each of the `listed` keys stands among the `known` ones, of which it is one.
+
+    Columns are compared by Arrow as they are: keys of any value find themselves, NaN and NULL too.
+    """
+    codes = np.zeros(len(listed) + len(known), dtype=np.int64)
+    for name in known.column_names:
+        column = pa.chunked_array([*listed.column(name).chunks, *known.column(name).chunks])
+        encoded = column.combine_chunks().dictionary_encode(null_encoding="encode")
+        both = np.stack([codes, encoded.indices.to_numpy().astype(np.int64)])
+        codes = np.unique(both, axis=1, return_inverse=True)[1].reshape(-1)
+    sought, there = codes[: len(listed)], codes[len(listed) :]
+    order = np.argsort(there, kind="stable")
+    places: NDArray[np.int64] = order[np.searchsorted(there, sought, sorter=order)]
+    return places
+
+
+def _written(listed: pa.Table, probe: Measurement) -> bytes:
+    """A probe as it is stored: the keys it lists, their values, and its answers."""
+    answers = {name: np.asarray(each).reshape(-1).tolist() for name, each in probe.parts.items()}
+    columns = [*listed.columns, pa.array(np.asarray(probe.value).reshape(-1))]
+    names = [str(place) for place in range(len(columns))]
+    table = pa.table(columns, names=names)
+    return payload_of(table.replace_schema_metadata({_ANSWERS: json.dumps(answers).encode()}))
+
+
+def _read(look: bytes, shape: tuple[int, ...] | None) -> tuple[Measurement, pa.Table]:
+    """The probe as it was stored, and the keys that it lists."""
+    table = table_of(look)
+    answers = json.loads(table.schema.metadata[_ANSWERS])
+    *keys, value = table.columns
+    counts = value.to_numpy()
+    probe = Measurement(
+        counts if shape is None else counts.reshape(shape),
+        keys=np.arange(len(counts)) if shape is None else None,
+        parts={name: np.array(each, dtype=np.int64) for name, each in answers.items()},
+    )
+    return probe, pa.table(keys, names=table.column_names[:-1])

@@ -1,0 +1,131 @@
+"""What every question has in common: it is a value, and its terms come before the data."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import pyarrow as pa
+
+from onesided.ledger import Spending
+from onesided.loss import Loss
+from onesided.session.facts import DatasetFacts
+from onesided.session.requests import Request
+from onesided.session.scope import Scope
+from onesided.session.table import Reading
+
+
+COINS = "keyed coins (SHA-256); the promise is computational"
+"""The randomness of samples, in words."""
+
+
+class Missing(Enum):
+    """What a question may have to say before it can be answered."""
+
+    MAX_GROUPS = "max_groups"
+    DOMAIN = "a declared domain"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleaseTerms:
+    """All that a receipt says of a release but its cost: computed from the request alone.
+
+    - `noise`: the noise and its rates, in words.
+    - `columns`: the columns of the answer and their types.
+    - `error`: what the bounds in the answer cover, and the expected error.
+    """
+
+    mechanism: str
+    loss: Loss
+    noise: str
+    randomness: str
+    columns: pa.Schema
+    error: Mapping[str, Any]
+
+
+class Runnable(ABC):
+    """Something that is paid for under terms and gives values alone.
+
+    It is handed what it may read, and neither the receipt nor the account.
+    """
+
+    @property
+    @abstractmethod
+    def terms(self) -> ReleaseTerms:
+        """What the charge says; nothing here may depend on the data."""
+
+    @abstractmethod
+    def run(self, reading: Reading) -> bytes:
+        """The released values, as they are stored. Total: no value in a column may raise."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question(ABC):
+    """A question to a data set at ε, within a scope; either `Runnable` itself or `TwoStep`.
+
+    - `shares_coins`: it looks at nothing but the sample that the snapshot's coins draw.
+    """
+
+    shares_coins: ClassVar[bool] = False
+
+    facts: DatasetFacts
+    scope: Scope
+    epsilon: Fraction
+
+    @property
+    @abstractmethod
+    def terms(self) -> ReleaseTerms:
+        """What the charge says; nothing here may depend on the data."""
+
+    @property
+    @abstractmethod
+    def request(self) -> Request:
+        """The question as it is charged and stored."""
+
+    @property
+    def missing(self) -> Missing | None:
+        """What it does not say although it has to."""
+        return None
+
+    def check(self) -> None:
+        """Refuse, before anything is paid, what cannot be answered."""
+
+    @property
+    def loss(self) -> Loss:
+        """The pair that it is charged at."""
+        return self.terms.loss
+
+    @property
+    def spending(self) -> Spending:
+        """What the ledger is to charge."""
+        return self.spending_of(self.loss)
+
+    def spending_of(self, loss: Loss) -> Spending:
+        """The same for another pair."""
+        return self.scope.spending(loss, shared_coins=self.shares_coins)
+
+    def expected_error(self, nonsensitive_share: float = 0.5) -> float | None:
+        """The expected mean error of a group, from public facts; None where nobody can say.
+
+        The share of non-sensitive units is assumed: the true one is secret.
+        """
+        return None
+
+
+class TwoStep(ABC):
+    """A question that looks first. The whole ε is held until the look has chosen its pair."""
+
+    @abstractmethod
+    def look(self, reading: Reading) -> bytes:
+        """The first look: a release of its own, stored before anything follows from it."""
+
+    @abstractmethod
+    def decided(self, look: bytes) -> Runnable:
+        """What to run after the stored `look`, which with public facts is all that may decide.
+
+        Its terms are those of the whole release, the look included.
+        """

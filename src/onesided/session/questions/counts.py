@@ -1,0 +1,125 @@
+"""Counts of units by group, by one mechanism."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onesided.data import MeasurementTerms
+from onesided.data.release import ReleaseKind, payload_of
+from onesided.errors import RequestError
+from onesided.loss import Loss
+from onesided.mechanisms.base import Mechanism, Outline
+from onesided.session.answers import Layout
+from onesided.session.by_policy import only_sensitive
+from onesided.session.grouping import Grouping
+from onesided.session.questions.base import Missing, Question, ReleaseTerms, Runnable
+from onesided.session.requests import Request
+from onesided.session.table import Reading
+
+COUNT = "count"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CountingQuestion(Question):
+    """How many units are in each group, asked of a mechanism with its `parameters`."""
+
+    mechanism: Mechanism
+    groups: Grouping
+    parameters: Mapping[str, Any]
+
+    @property
+    def missing(self) -> Missing | None:
+        if self.groups.k is None:
+            return Missing.MAX_GROUPS
+        return Missing.DOMAIN if self.mechanism.needs_domain and self.groups.undeclared else None
+
+    def check(self) -> None:
+        if self.missing is Missing.MAX_GROUPS:
+            raise RequestError(
+                "A unit can be in several groups here; say with max_groups how many may count."
+            )
+        if self.missing is Missing.DOMAIN:
+            raise RequestError(
+                f"{self.mechanism.name} needs the possible values of {self.groups.undeclared[0]}; "
+                "declare its domain, or use a mechanism that finds them, such as one-sided."
+            )
+        self.mechanism.check(self.outline)
+
+    @property
+    def request(self) -> Request:
+        details = {
+            **self.groups.details,
+            **self.scope.details(),
+            "mechanism": self.mechanism.name,
+            "parameters": {name: str(value) for name, value in sorted(self.parameters.items())},
+        }
+        return Request(ReleaseKind.COUNT, self.scope.policy.id, self.epsilon, details)
+
+    @property
+    def loss(self) -> Loss:
+        return self.mechanism.loss(self.epsilon, fixed_n=self.groups.every_unit_once)
+
+    @property
+    def said(self) -> MeasurementTerms:
+        """What the mechanism says of its run beforehand."""
+        return self.mechanism.terms(self.outline, self.epsilon)
+
+    @property
+    def randomness(self) -> str:
+        """Where the noise comes from, in words."""
+        return self.facts.randomness
+
+    @property
+    def terms(self) -> ReleaseTerms:
+        return self.terms_of(self.said)
+
+    def terms_of(self, said: MeasurementTerms) -> ReleaseTerms:
+        """The terms of a release whose run says this of itself."""
+        layout = Layout(self.groups.keys, COUNT, said)
+        return ReleaseTerms(
+            mechanism=self.mechanism.name,
+            loss=said.loss,
+            noise=said.noise,
+            randomness=self.randomness,
+            columns=layout.schema,
+            error=layout.error(self.expected_error(), self.mechanism.assumes),
+        )
+
+    def expected_error(self, nonsensitive_share: float = 0.5) -> float | None:
+        if self.groups.k is None:
+            return None
+        facts = self.groups.facts(self.facts.units, nonsensitive_share)
+        return self.mechanism.expected_error(facts, self.epsilon)
+
+    @property
+    def outline(self) -> Outline:
+        """What is public about the histogram that this question makes."""
+        groups = self.groups
+        return Outline(
+            shape=groups.shape,
+            k=groups.bound,
+            n=self.facts.units if groups.every_unit_once else None,
+            by_policy=self.bins_by_policy is not None,
+        )
+
+    @property
+    def bins_by_policy(self) -> NDArray[np.bool_] | None:
+        """The bins of sensitive units only, for mechanisms that read the policy."""
+        if not self.mechanism.reads_policy:
+            return None
+        return only_sensitive(self.scope.policy, self.groups)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counts(CountingQuestion, Runnable):
+    """Counts by one run of the mechanism."""
+
+    def run(self, reading: Reading) -> bytes:
+        keys, data = reading.histogram(self.groups, only_sensitive=self.bins_by_policy)
+        measurement = self.mechanism.release(data, epsilon=self.epsilon, rng=reading.rng)
+        return payload_of(Layout(self.groups.keys, COUNT, self.said).table(keys, data, measurement))

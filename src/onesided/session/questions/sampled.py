@@ -1,0 +1,44 @@
+"""Counts of the sample that the coins of the snapshot draw; free where that is paid for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from onesided.data import MeasurementTerms
+from onesided.data.release import payload_of
+from onesided.mechanisms.rr import sample_measurement, sample_terms
+from onesided.session.answers import Layout
+from onesided.session.questions.base import COINS, Missing, Runnable
+from onesided.session.questions.counts import COUNT, CountingQuestion
+from onesided.session.table import Reading
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampledCounts(CountingQuestion, Runnable):
+    """How many units of the sample at ε are in each group, scaled to all non-sensitive ones.
+
+    It looks at released units alone, so that no bound on their groups is needed.
+    """
+
+    shares_coins: ClassVar[bool] = True
+
+    @property
+    def missing(self) -> Missing | None:
+        return None
+
+    def check(self) -> None:
+        """Everything can be counted in a sample."""
+
+    @property
+    def said(self) -> MeasurementTerms:
+        return sample_terms(self.epsilon)
+
+    @property
+    def randomness(self) -> str:
+        return COINS
+
+    def run(self, reading: Reading) -> bytes:
+        keys, data = reading.sampled(self.groups, reading.coins(self.epsilon))
+        measurement = sample_measurement(data, self.epsilon)
+        return payload_of(Layout(self.groups.keys, COUNT, self.said).table(keys, data, measurement))

@@ -1,0 +1,108 @@
+"""SQL: one SELECT is answered by its figures, and by what can be done with them for free.
+
+HAVING, ORDER BY and LIMIT look at released values alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from onesided.data.release import QueryRelease, Receipt, ReleaseKind, TableRelease, payload_of
+from onesided.errors import RequestError
+from onesided.language import Key
+from onesided.language.query import Figure, Select
+from onesided.language.tree import Expression, Value
+from onesided.loss import Loss, show
+from onesided.session.facts import DatasetFacts
+from onesided.session.questions.base import Question
+from onesided.session.questions.figures import Figures, Limits
+from onesided.session.receipts import column_statement, guarantee, loss_statement
+from onesided.session.results import result
+from onesided.session.scope import Scope, policy_text
+
+
+@dataclass(frozen=True)
+class Statement:
+    """An accepted SELECT with a question for each of its figures."""
+
+    text: str
+    select: Select
+    having: Expression | None
+    questions: Mapping[Figure, Question]
+
+    def release(
+        self, released: Sequence[TableRelease], facts: DatasetFacts, scope: Scope, epsilon: Fraction
+    ) -> QueryRelease:
+        """The rest of the statement, from the releases of its figures in their order."""
+        tables = dict(zip(self.questions, released, strict=True))
+        answer = result(
+            self.select, self.having, {figure: each.table for figure, each in tables.items()}
+        )
+        receipts = [each.receipt for each in released]
+        content = {
+            **self._receipt(receipts, facts, scope, epsilon),
+            "columns": column_statement(answer.schema),
+        }
+        named = {figure.name: table for figure, table in tables.items()}
+        return QueryRelease(Receipt(content), payload_of(answer), named)
+
+    def _receipt(
+        self, receipts: Sequence[Receipt], facts: DatasetFacts, scope: Scope, epsilon: Fraction
+    ) -> dict[str, Any]:
+        """One receipt for the whole: the sums of what the figures' receipts say, and these."""
+        loss = Loss.sequential(receipt.loss for receipt in receipts)
+        last = receipts[-1]
+        accounts = [receipt["account"] for receipt in receipts]
+        costs = [Fraction(account["cost"]) for account in accounts]
+        names = [figure.name for figure in self.questions]
+        return {
+            **last.content,
+            "kind": ReleaseKind.SQL.value,
+            "request": {
+                "kind": ReleaseKind.SQL.value,
+                "sql": self.text,
+                "by": [each.name for each in self.select.outputs if isinstance(each.source, Key)],
+                "epsilon": show(epsilon),
+            },
+            "mechanism": ", ".join(dict.fromkeys(str(each["mechanism"]) for each in receipts)),
+            **loss_statement(loss),
+            "guarantee": guarantee(loss, policy_text(scope.policy), facts.unit),
+            "noise": "; ".join(dict.fromkeys(str(each["noise"]) for each in receipts)),
+            "error": {name: each["error"] for name, each in zip(names, receipts, strict=True)},
+            "account": {
+                **last["account"],
+                "charges": [number for account in accounts for number in account["charges"]],
+                "cost": show(sum(costs, start=Fraction(0))),
+            },
+            "figures": {
+                name: dict(each.content) for name, each in zip(names, receipts, strict=True)
+            },
+        }
+
+
+def statement(
+    text: str,
+    parameters: Sequence[Value],
+    facts: DatasetFacts,
+    limits: Limits,
+    scope: Scope,
+    epsilon: Fraction,
+) -> Statement:
+    """Read a statement and check every figure, before anything is paid."""
+    catalogue = facts.catalogue
+    select = Select.parse(text, catalogue, parameters)
+    if {key.name for key in select.keys} & {figure.name for figure in select.figures}:
+        raise RequestError("A group key has the name of a figure; rename the column.")
+    schema = catalogue.joined(select.joins)
+    figures = Figures(
+        facts=facts,
+        scope=scope,
+        limits=limits,
+        share=epsilon / len(select.figures),
+        select=select,
+        schema=schema,
+    )
+    return Statement(text, select, select.bound_having(schema), figures.questions())
