@@ -187,8 +187,8 @@ def test_the_export_can_be_checked_without_the_program(shared_place: Place) -> N
 
 def test_another_version_is_named(shared_place: Place) -> None:
     _busy_ledger(shared_place)
-    shared_place.raw("UPDATE head SET version = 2")
-    with pytest.raises(LedgerError, match=r"newer onesided \(format 2"):
+    shared_place.raw("UPDATE head SET version = 3")
+    with pytest.raises(LedgerError, match=r"newer onesided \(format 3"):
         shared_place.open()
     shared_place.raw("UPDATE head SET version = 0")
     with pytest.raises(LedgerError, match="unknown format"):

@@ -296,12 +296,15 @@ def test_descriptions_and_receipts_come_back_as_given(place: Place) -> None:
         "n": 2**70,
         "x": [0.1, None],
     }
-    charge = account.charge("r", spending(), snapshot, description=description)
-    assert account.balance().charges[0].charge.description == description
+    charge = pay(account, snapshot, "r", description=description, terms=description)
+    (record,) = account.balance().charges
+    assert record.charge.description == record.charge.terms == description
     assert account.store(charge, bytes(range(256)), description).receipt == description
     for unfit in (float("nan"), Fraction(1, 2), b"bytes"):
         with pytest.raises(RequestError, match="plain JSON"):
-            account.charge("q", spending(), snapshot, description={"epsilon": unfit})
+            pay(account, snapshot, "q", description={"epsilon": unfit})
+        with pytest.raises(RequestError, match="plain JSON"):
+            pay(account, snapshot, "q", terms={"epsilon": unfit})
     with pytest.raises(RequestError, match="printable"):
         pay(account, snapshot, "a\x00b")
 

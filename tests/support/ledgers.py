@@ -12,7 +12,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from onesided.ledger import Account, Charge, Ledger, Snapshot, Spending, Terms, open_ledger
+from onesided.ledger import Account, Charge, Ledger, Order, Snapshot, Spending, Terms, open_ledger
 from onesided.loss import Loss, Number
 
 BASE = "policy-base"
@@ -49,18 +49,33 @@ def sample(epsilon: Number, **changes: Any) -> Spending:
     return spending(0, epsilon, shared_coins=True, **changes)
 
 
+def order(request: str = "request", what: Spending | None = None, **changes: Any) -> Order:
+    """An order with a description and terms of no interest."""
+    agreed: dict[str, Any] = {
+        "request": request,
+        "spending": what or spending(),
+        "description": {"kind": "count"},
+        "terms": {"noise": "rate 1"},
+    }
+    return Order(**(agreed | changes))
+
+
+def reservation(request: str = "request", epsilon: Number = 1, **changes: Any) -> Order:
+    """An order that holds `epsilon` for a pair that is chosen later."""
+    half = Fraction(epsilon) / 2
+    return order(request, spending(half, half, **changes), reserves=True)
+
+
 def pay(
     account: Account,
     snapshot: Snapshot,
     request: str = "request",
     what: Spending | None = None,
-    *,
-    paid_once: bool = True,
+    **changes: Any,
 ) -> Charge:
-    """Charge with a description of no interest."""
-    return account.charge(
-        request, what or spending(), snapshot, description={"kind": "count"}, paid_once=paid_once
-    )
+    """Charge one order."""
+    (charge,) = account.charge([order(request, what, **changes)], snapshot)
+    return charge
 
 
 @dataclass

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from onesided.ledger.base import (
-    Account,
     Balance,
     BudgetRaise,
     Charge,
@@ -12,8 +11,10 @@ from onesided.ledger.base import (
     CoinKey,
     Head,
     Json,
-    Ledger,
     LedgerDamaged,
+    LedgerMissing,
+    Moment,
+    Order,
     Part,
     Quote,
     Snapshot,
@@ -22,7 +23,8 @@ from onesided.ledger.base import (
     Terms,
     Verification,
 )
-from onesided.ledger.opening import check_ledger, open_ledger
+from onesided.ledger.opening import agreed_terms, check_ledger, open_ledger
+from onesided.ledger.protocols import Account, Ledger
 
 __all__ = [
     "Account",
@@ -36,6 +38,9 @@ __all__ = [
     "Json",
     "Ledger",
     "LedgerDamaged",
+    "LedgerMissing",
+    "Moment",
+    "Order",
     "Part",
     "Quote",
     "Snapshot",
@@ -43,6 +48,7 @@ __all__ = [
     "StoredRelease",
     "Terms",
     "Verification",
+    "agreed_terms",
     "check_ledger",
     "open_ledger",
 ]

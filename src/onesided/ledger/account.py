@@ -3,42 +3,41 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from onesided.errors import BudgetError, LedgerError, RequestError
+from onesided.ledger.balance import balance_of
 from onesided.ledger.base import (
+    LONGEST_PURPOSE,
+    LONGEST_WHO,
     Balance,
     BudgetRaise,
     Charge,
-    ChargeRecord,
-    ChargeState,
-    CoinKey,
     Json,
     LedgerDamaged,
+    Order,
     Quote,
     Snapshot,
     Spending,
     StoredRelease,
     Terms,
 )
+from onesided.ledger.books import Books
 from onesided.ledger.chain import Entry, Kind
 from onesided.ledger.records import (
     charge_from_entry,
-    coin_key_digest,
-    loss_from_json,
-    loss_to_json,
     raise_from_entry,
-    spending_to_json,
-    terms_from_json,
+    reserves,
+    spending_from_json,
 )
-from onesided.ledger.rows import Rows, kind_name, request_name
+from onesided.ledger.rows import Rows, step_name
+from onesided.ledger.snapshots import current_snapshot, new_snapshot
 from onesided.ledger.store import LARGEST_PAYLOAD, Store
-from onesided.ledger.totals import Booking, addresses, book
+from onesided.ledger.terms import agreed
 from onesided.loss import Loss, show
-from onesided.randomness import fresh_coin_key
 
 LONGEST_LABEL = 500
 """Characters of a name by which entries are looked up."""
@@ -64,138 +63,122 @@ class StoredAccount:
         """The current snapshot if `fingerprint` is its name, else a new one with a new coin key."""
         check_label(fingerprint, "fingerprint of the data")
         with self._store.reading() as rows:
-            latest = rows.latest(self._number, Kind.SNAPSHOT)
-            if latest is not None and latest.label == fingerprint:
-                return self._snapshot(rows, latest)
-        with self._store.writing() as rows:
-            latest = rows.latest(self._number, Kind.SNAPSHOT)
-            if latest is not None and latest.label == fingerprint:
-                return self._snapshot(rows, latest)
-            number = 1 if latest is None else latest.body()["snapshot"] + 1
-            key = CoinKey(fresh_coin_key())
-            entry = rows.append(
-                Kind.SNAPSHOT,
-                account=self._number,
-                label=fingerprint,
-                snapshot=number,
-                content={"coin_key_sha256": coin_key_digest(key)},
-            )
-            rows.add_coin_key(self._number, number, key.reveal())
-            return replace(self._snapshot(rows, entry), fresh=True)
+            found = current_snapshot(rows, self._number, fingerprint)
+        if found is None:
+            with self._store.writing() as rows:
+                # Another process may have been faster.
+                found = current_snapshot(rows, self._number, fingerprint) or new_snapshot(
+                    rows, self._number, fingerprint
+                )
+        return found
 
-    def _snapshot(self, rows: Rows, entry: Entry) -> Snapshot:
-        body = entry.body()
-        secret = rows.coin_key(self._number, body["snapshot"])
-        if secret is None or coin_key_digest(CoinKey(secret)) != body["content"]["coin_key_sha256"]:
-            raise LedgerDamaged("The coin key of the current snapshot is missing or was changed")
-        return Snapshot(
-            number=body["snapshot"],
-            fingerprint=entry.label,
-            time=body["time"],
-            coin_key=CoinKey(secret),
-        )
-
-    def quote(self, spending: Spending, snapshot: Snapshot) -> Quote:
-        """What `spending` would cost, without paying."""
+    def quote(self, spending: Spending, snapshot: Snapshot, *, reserves: bool = False) -> Quote:
+        """What `spending` would cost, without paying; `reserves` as in an order."""
         self._check(spending)
         with self._store.reading() as rows:
-            return self._price(rows, spending, snapshot.number)[0]
+            books = Books(rows, self._number)
+            return books.quote(spending, snapshot.number, reserved=reserves)
 
-    def charge(
-        self,
-        request: str,
-        spending: Spending,
-        snapshot: Snapshot,
-        *,
-        description: Json,
-        paid_once: bool = True,
-    ) -> Charge:
-        """Check and reserve in one transaction, durable on return."""
-        check_label(request, "fingerprint of the request")
-        self._check(spending)
+    def charge(self, orders: Sequence[Order], snapshot: Snapshot) -> tuple[Charge, ...]:
+        """Check and reserve all orders or none in one transaction, durable on return."""
+        for order in orders:
+            self._check_order(order)
         with self._store.writing() as rows:
-            self._fetch(rows, request, spending, snapshot.number)
+            books = Books(rows, self._number)
+            books.fetch(orders, snapshot.number)
             self._current(rows, snapshot.number, snapshot.fingerprint)
-            if paid_once:
-                standing = self._standing(rows, request, spending, snapshot.number)
-                if standing is not None:
-                    return standing
-            quote, booking, plain_sum = self._price(rows, spending, snapshot.number)
-            if not quote.fits:
-                raise BudgetError(_over_budget(quote))
-            entry = rows.append(
-                Kind.CHARGE,
-                account=self._number,
-                label=request,
-                snapshot=snapshot.number,
-                content={
-                    "spending": spending_to_json(spending),
-                    "description": dict(description),
-                    "cost": str(quote.cost),
-                    "sums": {level: loss_to_json(loss) for level, loss in booking.sums.items()},
-                    "total": loss_to_json(booking.total),
-                    "plain_sum": str(plain_sum + spending.loss.epsilon),
-                    "budget": str(quote.budget),
-                },
-                sums=tuple(addresses(spending, snapshot.number).values()),
-            )
-            return charge_from_entry(entry)
+            before = books.standing().spent
+            charges = tuple(self._charged(books, order, snapshot.number) for order in orders)
+            spent, budget = books.standing().spent, rows.budget(self._number)
+            if spent > budget:  # what was written goes with the transaction
+                raise BudgetError(_over_budget(spent - before, budget - before, budget))
+            return charges
 
-    def _fetch(self, rows: Rows, request: str, spending: Spending, snapshot: int) -> None:
-        """Everything a charge looks at, in one statement."""
-        rows.look_up(
-            self._number,
-            [
-                *(kind_name(kind) for kind in (Kind.SNAPSHOT, Kind.CHARGE, Kind.BUDGET)),
-                *(request_name(kind, request, snapshot) for kind in (Kind.CHARGE, Kind.RELEASE)),
-                *addresses(spending, snapshot).values(),
-            ],
-        )
+    def _charged(self, books: Books, order: Order, snapshot: int) -> Charge:
+        standing = self._standing(books, order, snapshot) if order.paid_once else None
+        return standing or charge_from_entry(books.charge(order, snapshot))
 
-    def _standing(
-        self, rows: Rows, request: str, spending: Spending, snapshot: int
-    ) -> Charge | None:
+    def _standing(self, books: Books, order: Order, snapshot: int) -> Charge | None:
         """What the request has already paid for: its stored release, or a charge without one.
 
         A charge without a stored release has shown nothing, because what is shown is stored first;
         so it pays for another attempt. Two attempts at once store one release between them.
         """
-        stored = rows.latest_of(self._number, Kind.RELEASE, request, snapshot)
+        rows = books.rows
+        stored = rows.latest_of(self._number, Kind.RELEASE, order.request, snapshot)
         if stored is not None:
-            entry = rows.entry(stored.body()["charge"])
-            if entry is None:
+            paid = rows.entry(stored.body()["charge"])
+            if paid is None:
                 raise LedgerDamaged(f"The charge of entry {stored.number} is missing")
-            return replace(charge_from_entry(entry), reused=True, release=_release(rows, stored))
-        latest = rows.latest_of(self._number, Kind.CHARGE, request, snapshot)
-        if latest is None:
+            charge = charge_from_entry(paid, books.settlement(paid))
+            return replace(charge, reused=True, release=_release(rows, stored))
+        latest = rows.latest_of(self._number, Kind.CHARGE, order.request, snapshot)
+        if latest is None or not _asked_for(latest, order):
             return None
-        charge = charge_from_entry(latest)
-        return replace(charge, reused=True) if charge.spending == spending else None
+        return replace(charge_from_entry(latest, books.settlement(latest)), reused=True)
 
-    def _price(
-        self, rows: Rows, spending: Spending, snapshot: int
-    ) -> tuple[Quote, Booking, Fraction]:
-        """The price now, the sums afterwards, and the plain sum of ε so far."""
-        before, plain_sum = Loss.zero(), Fraction(0)
-        if (latest := rows.latest(self._number, Kind.CHARGE)) is not None:
-            content = latest.body()["content"]
-            before, plain_sum = loss_from_json(content["total"]), Fraction(content["plain_sum"])
-        names = addresses(spending, snapshot)
-        movers = zip(names, rows.look_up(self._number, tuple(names.values())), strict=True)
-        sums = {
-            level: loss_from_json(mover.body()["content"]["sums"][level])
-            for level, mover in movers
-            if mover is not None
-        }
-        booking = book(spending, sums, before)
-        budget = rows.budget(self._number)
-        quote = Quote(
-            cost=booking.total.epsilon - before.epsilon,
-            total=booking.total,
-            budget=budget,
-            left=budget - before.epsilon,
-        )
-        return quote, booking, plain_sum
+    def keep_step(self, charge: Charge, name: str, payload: bytes) -> bytes:
+        """Keep an intermediate result, durable on return; the first writer wins."""
+        check_label(name, "name of a step")
+        _check_size(payload)
+        with self._store.writing() as rows:
+            paid = self._own(rows, charge)
+            known = step_name(paid.number, name)
+            (kept,) = rows.look_up(self._number, [known])
+            if kept is None:
+                self._current(rows, paid.snapshot)
+                kept = rows.append(
+                    Kind.STEP,
+                    account=self._number,
+                    label=paid.label,
+                    snapshot=paid.snapshot,
+                    charge=paid.number,
+                    content={"name": name, **_seal(payload)},
+                    names=[known],
+                )
+                rows.add_payload(kept.number, payload)
+            return _payload(rows, kept)
+
+    def step(self, charge: Charge, name: str) -> bytes | None:
+        """The intermediate result that was kept under this name."""
+        with self._store.reading() as rows:
+            paid = self._own(rows, charge)
+            (kept,) = rows.look_up(self._number, [step_name(paid.number, name)])
+            return None if kept is None else _payload(rows, kept)
+
+    def settle(self, charge: Charge, loss: Loss, terms: Json) -> Charge:
+        """Replace a reservation by the pair that was chosen, and its terms; durable on return."""
+        with self._store.writing() as rows:
+            books = Books(rows, self._number)
+            paid = self._own(rows, charge)
+            if not reserves(paid):
+                raise ValueError("only a reservation can be settled")
+            settled = books.settlement(paid)
+            if settled is None:
+                self._current(rows, paid.snapshot)
+                settled = books.settle(paid, loss, dict(terms))
+            return replace(charge_from_entry(paid, settled), reused=charge.reused)
+
+    def store(self, charge: Charge, payload: bytes, receipt: Json) -> StoredRelease:
+        """Store a release, durable on return. The first writer wins; show only what is returned."""
+        _check_size(payload)
+        with self._store.writing() as rows:
+            paid = self._own(rows, charge)
+            stored = rows.release_of(paid.number)
+            if stored is None:
+                self._current(rows, paid.snapshot)
+                if reserves(paid) and Books(rows, self._number).settlement(paid) is None:
+                    raise ValueError("a reservation is settled before anything is stored for it")
+                stored = rows.append(
+                    Kind.RELEASE,
+                    account=self._number,
+                    label=paid.label,
+                    snapshot=paid.snapshot,
+                    charge=paid.number,
+                    content={**_seal(payload), "receipt": dict(receipt)},
+                )
+                rows.add_payload(stored.number, payload)
+            return _release(rows, stored)
 
     def _current(self, rows: Rows, number: int | None, fingerprint: str | None = None) -> None:
         """Refuse a snapshot that is not the account's last, by number and name where known."""
@@ -206,6 +189,12 @@ class StoredAccount:
                 "The data set has changed since it was opened here; open it again for its new "
                 "snapshot."
             )
+
+    def _check_order(self, order: Order) -> None:
+        check_label(order.request, "fingerprint of the request")
+        check_text(order.who, "id of who asks", LONGEST_WHO)
+        check_text(order.purpose, "purpose", LONGEST_PURPOSE)
+        self._check(order.spending)
 
     def _check(self, spending: Spending) -> None:
         if spending.relaxed == (spending.policy_id == self._terms.policy_id):
@@ -218,33 +207,6 @@ class StoredAccount:
                 "The account was not opened with this column as a partition; only columns declared "
                 "then may be charged part by part."
             )
-
-    def store(self, charge: Charge, payload: bytes, receipt: Json) -> StoredRelease:
-        """Store a release, durable on return. The first writer wins; show only what is returned."""
-        if len(payload) > LARGEST_PAYLOAD:
-            raise LedgerError(
-                f"A release of more than {LARGEST_PAYLOAD // 2**20} MiB does not fit the ledger; "
-                f"ask for fewer columns or groups."
-            )
-        with self._store.writing() as rows:
-            paid = self._own(rows, charge)
-            stored = rows.release_of(paid.number)
-            if stored is None:
-                self._current(rows, paid.snapshot)
-                stored = rows.append(
-                    Kind.RELEASE,
-                    account=self._number,
-                    label=paid.label,
-                    snapshot=paid.snapshot,
-                    charge=paid.number,
-                    content={
-                        "payload_sha256": hashlib.sha256(payload).hexdigest(),
-                        "payload_bytes": len(payload),
-                        "receipt": dict(receipt),
-                    },
-                )
-                rows.add_payload(stored.number, payload)
-            return _release(rows, stored)
 
     def _own(self, rows: Rows, charge: Charge) -> Entry:
         entry = rows.entry(charge.number)
@@ -297,47 +259,52 @@ class StoredAccount:
         """Everything charged so far and what is left."""
         with self._store.reading() as rows:
             entries = list(rows.entries(self._number))
-            budget = rows.budget(self._number)
-        records = _records(entries)
-        last = records[-1].charge if records else None
-        opened = entries[0].body()["content"]
-        return Balance(
-            terms=terms_from_json(opened, budget),
-            budget=budget,
-            total=last.total if last else Loss.zero(),
-            plain_sum=last.plain_sum if last else Fraction(0),
-            charges=tuple(records),
-            raises=tuple(raise_from_entry(e) for e in entries if e.kind == Kind.BUDGET),
-        )
+            terms = agreed(rows, entries[0])
+        assert terms.budget is not None
+        return balance_of(entries, terms, terms.budget)
 
 
-def _records(entries: Iterable[Entry]) -> list[ChargeRecord]:
-    records: dict[int, ChargeRecord] = {}
-    ends = {Kind.RELEASE: ChargeState.STORED, Kind.FAILURE: ChargeState.FAILED}
-    for entry in entries:
-        if entry.kind == Kind.CHARGE:
-            charge = charge_from_entry(entry)
-            records[entry.number] = ChargeRecord(charge=charge, state=ChargeState.OPEN)
-        elif entry.kind in ends and entry.charge is not None:
-            records[entry.charge] = replace(records[entry.charge], state=ends[entry.kind])
-    return list(records.values())
+def _asked_for(paid: Entry, order: Order) -> bool:
+    """Whether a charge was made for the same spending, whatever a reservation was settled to."""
+    content = paid.body()["content"]
+    same = spending_from_json(content["spending"]) == order.spending
+    return same and reserves(paid) == order.reserves
+
+
+def _seal(payload: bytes) -> dict[str, Any]:
+    """What the chain keeps of the bytes of a release or step."""
+    return {"payload_sha256": hashlib.sha256(payload).hexdigest(), "payload_bytes": len(payload)}
+
+
+def _payload(rows: Rows, entry: Entry) -> bytes:
+    """The bytes of a release or step, as they were stored."""
+    payload = rows.payload(entry.number)
+    sealed = entry.body()["content"]["payload_sha256"]
+    if payload is None or hashlib.sha256(payload).hexdigest() != sealed:
+        raise LedgerDamaged(f"What was stored as entry {entry.number} is missing or was changed")
+    return payload
 
 
 def _release(rows: Rows, entry: Entry) -> StoredRelease:
-    body: dict[str, Any] = entry.body()
-    payload = rows.payload(entry.number)
-    if payload is None or hashlib.sha256(payload).hexdigest() != body["content"]["payload_sha256"]:
-        raise LedgerDamaged(f"The release stored as entry {entry.number} is missing or was changed")
+    body = entry.body()
     return StoredRelease(
         number=entry.number,
         charge=body["charge"],
         request=entry.label,
         snapshot=body["snapshot"],
         time=body["time"],
-        payload=payload,
+        payload=_payload(rows, entry),
         receipt=body["content"]["receipt"],
         entry_hash=entry.hash,
     )
+
+
+def _check_size(payload: bytes) -> None:
+    if len(payload) > LARGEST_PAYLOAD:
+        raise LedgerError(
+            f"A release of more than {LARGEST_PAYLOAD // 2**20} MiB does not fit the ledger; "
+            f"ask for fewer columns or groups."
+        )
 
 
 def check_label(label: str, name: str) -> None:
@@ -348,9 +315,14 @@ def check_label(label: str, name: str) -> None:
         )
 
 
-def _over_budget(quote: Quote) -> str:
+def check_text(text: str, name: str, longest: int) -> None:
+    """Refuse what is not for everybody to read for all time."""
+    if len(text) > longest or not text.isprintable():
+        raise RequestError(f"The {name} must be a printable text of at most {longest} characters.")
+
+
+def _over_budget(cost: Fraction, left: Fraction, budget: Fraction) -> str:
     return (
-        f"This release would cost ε = {show(quote.cost)} but {show(quote.left)} of the budget "
-        f"{show(quote.budget)} is left; nothing was spent; ask for a smaller epsilon or have the "
-        f"budget raised."
+        f"This release would cost ε = {show(cost)} but {show(left)} of the budget {show(budget)} "
+        f"is left; nothing was spent; ask for a smaller epsilon or have the budget raised."
     )

@@ -1,19 +1,6 @@
-"""The words of the ledger: terms, snapshots, spendings, charges, releases, and the two protocols.
+"""The words of the ledger: terms, snapshots, spendings, orders, charges, releases.
 
-A `Ledger` is one file or database and holds one chain of entries. An `Account` belongs to one data
-set in it and is the only way to spend its budget:
-
-    ledger = open_ledger("visits.ledger")
-    account = ledger.account(terms)               # opens, or continues under the same terms
-    snapshot = account.snapshot(fingerprint)      # a change of the data draws a new coin key
-    charge = account.charge(request, spending, snapshot, description=…)    # durable on return
-    if charge.release is None:                    # nothing stored yet: compute, then
-        release = account.store(charge, payload, receipt)                  # stored before shown
-    else:
-        release = charge.release                  # paid before: the same bytes, free
-
-Show `release.payload` and nothing else: of two writers of one charge the first wins, and the
-second is handed the bytes of the first.
+What can be done with them say the two protocols in protocols.py.
 """
 
 from __future__ import annotations
@@ -22,13 +9,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 from onesided.errors import LedgerError
 from onesided.loss import Loss
 
 Json: TypeAlias = Mapping[str, Any]
 """A JSON object: texts, finite numbers, booleans, None, lists and objects."""
+
+LONGEST_PURPOSE = 200
+"""Characters of the purpose of an order."""
+
+LONGEST_WHO = 100
+"""Characters of the short id of who asks."""
 
 Part: TypeAlias = tuple[str, str]
 """One part of a declared partition, (column, value as text).
@@ -45,6 +38,10 @@ class LedgerDamaged(LedgerError):
             f"{finding}; nothing was released; restore the ledger from a backup that is not older "
             f"than its last charge."
         )
+
+
+class LedgerMissing(LedgerError):
+    """There is no ledger at the place that was named."""
 
 
 class CoinKey:
@@ -78,11 +75,17 @@ class Terms:
     policy_sql: str
     budget: Fraction | None = None
     partition_columns: tuple[str, ...] = ()
+    format: Json | None = None
+    extra: Json = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Snapshot:
-    """One state of the data, named by `fingerprint`; `number` counts the account's from 1.
+    """One state of the data; `number` counts the account's from 1.
+
+    `fingerprint` is how the chain names the state: keyed with a secret of the account, since a
+    plain hash of few rows confirms a guess of their content. In accounts of format 1 the last name
+    may still be the plain one, which no export shows.
 
     `fresh` says that this call found the data changed (or new) and drew `coin_key` anew.
     """
@@ -112,6 +115,28 @@ class Spending:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Order:
+    """What is asked to be charged.
+
+    - `request`: its fingerprint, by which an equal request is recognised.
+    - `description`, `terms`: the question, and all that is known of its answer beforehand; public.
+    - `paid_once`: an equal request on the same snapshot is not charged again.
+    - `reserves`: `spending.loss` is held and not booked, until `settle` names the pair that was
+      chosen. It is a pair (h, h); see totals.py for why it suffices.
+    - `who`, `purpose`: who asks, as a short id, and to what end; public and permanent.
+    """
+
+    request: str
+    spending: Spending
+    description: Json
+    terms: Json
+    paid_once: bool = True
+    reserves: bool = False
+    who: str = ""
+    purpose: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class StoredRelease:
     """A release as it was stored, which is the only form in which it may be shown."""
 
@@ -134,6 +159,9 @@ class Charge:
     `release` is set when the request was paid for and stored before; `reused` when an earlier
     charge of the same request stands, of which nothing was ever shown. Both cost nothing now:
     `cost` is what was paid then.
+
+    While it is `reserved`, `spending.loss` is the pair that is held. Once settled, loss, terms,
+    cost, total, plain sum and budget are those of the settlement.
     """
 
     number: int
@@ -145,12 +173,18 @@ class Charge:
     description: Json
     cost: Fraction
     total: Loss
-    """The account's pair after this charge."""
+    """The account's pair after this charge, with what was reserved then."""
     plain_sum: Fraction
     """What adding up the ε of all charges would have come to, for comparison."""
     budget: Fraction
     """The budget at the time of this charge."""
     entry_hash: str
+    terms: Json | None = None
+    """What was written with the charge; None in entries of format 1."""
+    who: str = ""
+    purpose: str = ""
+    reserved: bool = False
+    """Whether this is an open reservation."""
     reused: bool = False
     release: StoredRelease | None = None
 
@@ -161,9 +195,15 @@ class Charge:
 
 
 class ChargeState(Enum):
-    """What became of a charge. All of them count."""
+    """What became of a charge. All of them count.
+
+    Open: charged, nothing stored yet. Reserved: held, the pair is not chosen yet. Settled: the pair
+    was chosen, nothing stored yet.
+    """
 
     OPEN = "open"
+    RESERVED = "reserved"
+    SETTLED = "settled"
     STORED = "stored"
     FAILED = "failed"
 
@@ -187,9 +227,19 @@ class BudgetRaise:
     why: str
 
 
+@dataclass(frozen=True)
+class Moment:
+    """What an account had spent of which budget from some time on."""
+
+    time: str
+    spent: Fraction
+    plain_sum: Fraction
+    budget: Fraction
+
+
 @dataclass(frozen=True, kw_only=True)
 class Balance:
-    """Where the account stands: `total` is the pair of everything charged."""
+    """Where the account stands: `total` is the pair of everything charged and reserved."""
 
     terms: Terms
     """As agreed, with the budget of today."""
@@ -198,10 +248,16 @@ class Balance:
     plain_sum: Fraction
     charges: tuple[ChargeRecord, ...]
     raises: tuple[BudgetRaise, ...]
+    history: tuple[Moment, ...]
+    """The account after every charge, settlement and raised budget, in the order of the chain."""
 
     @property
     def spent(self) -> Fraction:
-        """s + max(s, t) of `total`."""
+        """s + max(s, t) of `total`.
+
+        It is also the ε of all that is booked plus the ε of all that is reserved: a reserved pair
+        has equal halves.
+        """
         return self.total.epsilon
 
     @property
@@ -212,7 +268,10 @@ class Balance:
 
 @dataclass(frozen=True, kw_only=True)
 class Quote:
-    """What a spending would cost now: `cost` is the growth of the account's ε, `total` the pair."""
+    """What a spending would cost now: `cost` is the growth of the account's ε, `total` the pair.
+
+    Both `total` and `left` take open reservations into account.
+    """
 
     cost: Fraction
     total: Loss
@@ -246,87 +305,3 @@ class Verification:
     def ok(self) -> bool:
         """Whether everything fits."""
         return self.problem is None
-
-
-class Account(Protocol):
-    """The account of one data set. Every method may be called from any thread."""
-
-    @property
-    def terms(self) -> Terms:
-        """The terms, with the budget as it was when the account was opened here."""
-        ...
-
-    def snapshot(self, fingerprint: str) -> Snapshot:
-        """The current snapshot if `fingerprint` is its name, else a new one with a new coin key.
-
-        Spent budget carries on; nothing of an older snapshot is free or returned any more.
-        """
-        ...
-
-    def quote(self, spending: Spending, snapshot: Snapshot) -> Quote:
-        """What `spending` would cost, without paying."""
-        ...
-
-    def charge(
-        self,
-        request: str,
-        spending: Spending,
-        snapshot: Snapshot,
-        *,
-        description: Json,
-        paid_once: bool = True,
-    ) -> Charge:
-        """Check and reserve in one transaction, durable on return.
-
-        With `paid_once` an equal request on this snapshot is not charged again: see `Charge`.
-        BudgetError when the account's ε would exceed the budget; nothing is spent then.
-        """
-        ...
-
-    def store(self, charge: Charge, payload: bytes, receipt: Json) -> StoredRelease:
-        """Store a release, durable on return. The first writer wins; show only what is returned."""
-        ...
-
-    def stored(self, request: str, snapshot: Snapshot) -> StoredRelease | None:
-        """The latest stored release of this request on this snapshot."""
-        ...
-
-    def failed(self, charge: Charge, error: type[BaseException]) -> None:
-        """Note that the release failed: the class of the error alone. The charge stands."""
-        ...
-
-    def raise_budget(self, budget: Fraction, *, who: str, why: str) -> BudgetRaise:
-        """Raise the budget; the ledger keeps who did it, when and why."""
-        ...
-
-    def balance(self) -> Balance:
-        """Everything charged so far and what is left."""
-        ...
-
-
-class Ledger(Protocol):
-    """A durable, append-only ledger. Every method may be called from any thread."""
-
-    def account(self, terms: Terms) -> Account:
-        """Open the account of `terms.dataset`, or continue it; LedgerError under other terms."""
-        ...
-
-    def accounts(self) -> tuple[Account, ...]:
-        """The accounts there are, oldest first."""
-        ...
-
-    def verify(self, anchor: Head | None = None) -> Verification:
-        """Check the chain, all sums and all releases, and that `anchor` is still part of it."""
-        ...
-
-    def export(self) -> dict[str, Any]:
-        """All accounts, entries and receipts for an auditor; no coin key, no released data."""
-        ...
-
-    def head(self) -> Head:
-        """The end of the chain."""
-        ...
-
-    def close(self) -> None:
-        """Let go of the file or connection."""
-        ...

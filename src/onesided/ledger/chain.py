@@ -16,6 +16,9 @@ from typing import Any
 from onesided.errors import RequestError
 from onesided.ledger.base import LedgerDamaged
 
+FORMAT = 2
+"""The version of a ledger's tables and entries. Format 1 is read, and continued as format 2."""
+
 GENESIS = "0" * 64
 """The hash before the first entry."""
 
@@ -25,8 +28,11 @@ class Kind(StrEnum):
 
     LEDGER = "ledger"
     ACCOUNT = "account"
+    FORMAT = "format"
     SNAPSHOT = "snapshot"
     CHARGE = "charge"
+    STEP = "step"
+    SETTLEMENT = "settlement"
     RELEASE = "release"
     FAILURE = "failure"
     BUDGET = "budget"
@@ -60,7 +66,7 @@ class Entry:
     """An entry of the chain. `label` is what it is looked up by: a data set, request or snapshot.
 
     `account` is the number of the account's first entry, `snapshot` counts within the account, and
-    `charge` is the entry of the charge that a release or failure belongs to.
+    `charge` is the entry of the charge that a step, settlement, release or failure belongs to.
     """
 
     number: int
@@ -88,6 +94,7 @@ class Entry:
     ) -> Entry:
         """A new entry at the end of the chain."""
         body = {
+            "format": FORMAT,
             "number": number,
             "previous": previous,
             "time": time,
@@ -111,6 +118,11 @@ class Entry:
         if columns != tuple(body[name] for name in names):
             raise changed(self.number)
         return body
+
+
+def format_of(body: dict[str, Any]) -> int:
+    """The format that an entry was written in; those of format 1 do not say so."""
+    return int(body.get("format", 1))
 
 
 def changed(number: int) -> LedgerDamaged:

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from onesided.errors import LedgerError
-from onesided.ledger.base import LedgerDamaged
+from onesided.ledger.base import LedgerDamaged, LedgerMissing
 from onesided.ledger.rows import Cursor, Rows
 from onesided.ledger.store import APPEND_ONLY, WAIT_SECONDS, Store, tables
 
@@ -141,7 +141,7 @@ class PostgresStore(Store):
                 ).fetchone()
                 if found != (True,):
                     if not create:
-                        raise LedgerError("There is no ledger in this database; check its name.")
+                        raise LedgerMissing("There is no ledger in this database; check its name.")
                     self._create()
             except BaseException:
                 self.rollback()

@@ -12,10 +12,19 @@ from typing import Any, Protocol
 
 from onesided.errors import LedgerError
 from onesided.ledger.base import Head, LedgerDamaged
-from onesided.ledger.chain import GENESIS, Entry, Kind, canonical, changed, digest, now_after
+from onesided.ledger.chain import (
+    FORMAT,
+    GENESIS,
+    Entry,
+    Kind,
+    canonical,
+    changed,
+    digest,
+    now_after,
+)
 
-FORMAT = 1
-"""The version of a ledger's tables and entries."""
+READABLE = (1, FORMAT)
+"""The formats that this version reads. The first entry that it writes makes the last of them."""
 
 
 class Cursor(Protocol):
@@ -42,15 +51,31 @@ def request_name(kind: Kind, request: str, snapshot: int) -> str:
     return digest(canonical(["request", kind.value, request, snapshot]))
 
 
+def settlement_name(charge: int) -> str:
+    """Leads to the settlement of a charge."""
+    return digest(canonical(["settlement", charge]))
+
+
+def step_name(charge: int, name: str) -> str:
+    """Leads to the step of that name of a charge."""
+    return digest(canonical(["step", charge, name]))
+
+
 def names_of(entry: Entry) -> list[str]:
-    """The names that lead to a new entry, besides those of the sums that a charge moves."""
+    """The names that lead to a new entry, besides those of a step and of the sums that it moves.
+
+    A settlement moves the account's sums as a charge does, so the name of the last charge leads to
+    whichever of both was last.
+    """
     if entry.kind == Kind.ACCOUNT:
         return [kind_name(kind) for kind in (Kind.SNAPSHOT, Kind.CHARGE, Kind.BUDGET)]
     names = []
-    if entry.kind in (Kind.SNAPSHOT, Kind.CHARGE, Kind.BUDGET):
+    if entry.kind in (Kind.FORMAT, Kind.SNAPSHOT, Kind.CHARGE, Kind.BUDGET):
         names.append(kind_name(entry.kind))
     if entry.kind in (Kind.CHARGE, Kind.RELEASE) and entry.snapshot is not None:
         names.append(request_name(entry.kind, entry.label, entry.snapshot))
+    if entry.kind == Kind.SETTLEMENT and entry.charge is not None:
+        names += [kind_name(Kind.CHARGE), settlement_name(entry.charge)]
     return names
 
 
@@ -69,14 +94,20 @@ class Rows:
             raise LedgerError("This is not a ledger of onesided; name another file or database.")
         version, self._entries, self._hash, self._time = row
         self._found: dict[tuple[int, str], Entry | None] = {}
-        if version != FORMAT:
+        if version not in READABLE:
             raise LedgerError(_other_format(version))
+        self._version = int(version)
 
     @staticmethod
     def create(run: Runner) -> None:
         """The head and the first entry of a new ledger."""
         run("INSERT INTO head VALUES (1, ?, 0, ?, ?)", (FORMAT, GENESIS, ""))
         Rows(run).append(Kind.LEDGER, account=None, label="onesided", content={"format": FORMAT})
+
+    @property
+    def version(self) -> int:
+        """The format of the last entry."""
+        return self._version
 
     @property
     def head(self) -> Head:
@@ -92,9 +123,9 @@ class Rows:
         content: dict[str, Any],
         snapshot: int | None = None,
         charge: int | None = None,
-        sums: Sequence[str] = (),
+        names: Sequence[str] = (),
     ) -> Entry:
-        """Write the next entry, found under the names of `sums` from now on among others.
+        """Write the next entry, found from now on under `names` as well.
 
         Without an `account` it is the first entry of a new one.
         """
@@ -115,11 +146,12 @@ class Rows:
             (number, kind.value, entry.account, label, snapshot, charge, entry.text, entry.hash),
         )
         self._run(
-            "UPDATE head SET entries = ?, hash = ?, time = ? WHERE one = 1",
-            (number, entry.hash, time),
+            "UPDATE head SET version = ?, entries = ?, hash = ?, time = ? WHERE one = 1",
+            (FORMAT, number, entry.hash, time),
         )
+        self._version = FORMAT
         self._entries, self._hash, self._time = number, entry.hash, time
-        self._name(entry, [*names_of(entry), *sums])
+        self._name(entry, [*names_of(entry), *names])
         return entry
 
     def _name(self, entry: Entry, names: Sequence[str]) -> None:
@@ -157,7 +189,7 @@ class Rows:
         return [self._found[account, name] for name in names]
 
     def latest(self, account: int, kind: Kind) -> Entry | None:
-        """The last entry of an account that is a snapshot or a charge."""
+        """The last entry of an account that is a snapshot, or that moved its sums (a charge)."""
         (entry,) = self.look_up(account, [kind_name(kind)])
         if entry is None:
             raise LedgerDamaged("The index of the ledger is missing")
@@ -169,6 +201,10 @@ class Rows:
         if entry is None:
             raise LedgerDamaged("The index of the ledger is missing")
         return Fraction(entry.body()["content"]["budget"])
+
+    def frozen_format(self, account: int) -> Entry | None:
+        """The entry that froze the format of an account that was opened without one."""
+        return self.look_up(account, [kind_name(Kind.FORMAT)])[0]
 
     def latest_of(self, account: int, kind: Kind, request: str, snapshot: int) -> Entry | None:
         """The last charge or release of one request on one snapshot."""
@@ -208,23 +244,23 @@ class Rows:
         return _entry(row) if row else None
 
     def coin_key(self, account: int, snapshot: int) -> str | None:
-        """The coin key of a snapshot."""
+        """The coin key of a snapshot, or under number 0 the account's own secret."""
         row = self._run(
             "SELECT secret FROM coin_keys WHERE account = ? AND snapshot = ?", (account, snapshot)
         ).fetchone()
         return str(row[0]) if row else None
 
     def add_coin_key(self, account: int, snapshot: int, secret: str) -> None:
-        """Keep the coin key of a new snapshot."""
+        """Keep the coin key of a new snapshot, or under number 0 the account's own secret."""
         self._run("INSERT INTO coin_keys VALUES (?, ?, ?)", (account, snapshot, secret))
 
     def payload(self, number: int) -> bytes | None:
-        """The bytes of a stored release."""
+        """The bytes of a stored release or step."""
         row = self._run("SELECT content FROM payloads WHERE number = ?", (number,)).fetchone()
         return bytes(row[0]) if row else None
 
     def add_payload(self, number: int, content: bytes) -> None:
-        """Keep the bytes of a release."""
+        """Keep the bytes of a release or step."""
         self._run("INSERT INTO payloads VALUES (?, ?)", (number, content))
 
 
@@ -244,7 +280,7 @@ def _entry(row: Sequence[Any]) -> Entry:
 def _other_format(version: object) -> str:
     if isinstance(version, int) and version > FORMAT:
         return (
-            f"This ledger was written by a newer onesided (format {version}, this one reads "
+            f"This ledger was written by a newer onesided (format {version}, this one reads up to "
             f"{FORMAT}); update onesided."
         )
     return "This ledger has an unknown format; restore it from a backup or update onesided."

@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from onesided.errors import LedgerError
-from onesided.ledger.base import LedgerDamaged
+from onesided.ledger.base import LedgerDamaged, LedgerMissing
 from onesided.ledger.rows import Rows
 from onesided.ledger.store import APPEND_ONLY, WAIT_SECONDS, Store, tables
 
@@ -199,7 +199,7 @@ def open_file(path: Path, *, create: bool) -> SqliteStore:
     path = path.absolute()
     if not path.exists():
         if not create:
-            raise LedgerError(f"There is no ledger {path.name} in that folder; check the name.")
+            raise LedgerMissing(f"There is no ledger {path.name} in that folder; check the name.")
         _create_file(path)
     _check_file(path)
     return SqliteStore(path)

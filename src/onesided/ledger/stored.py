@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any
 
 from onesided.errors import LedgerError, RequestError
 from onesided.ledger.account import StoredAccount, check_label
-from onesided.ledger.base import Account, Head, LedgerDamaged, Terms, Verification
-from onesided.ledger.chain import Entry, Kind
+from onesided.ledger.base import Head, LedgerDamaged, Terms, Verification
+from onesided.ledger.chain import Kind, canonical
 from onesided.ledger.export import exported
-from onesided.ledger.records import terms_from_json, terms_to_json
-from onesided.ledger.rows import Rows
+from onesided.ledger.protocols import Account
+from onesided.ledger.records import format_to_json, terms_to_json
 from onesided.ledger.store import Store
+from onesided.ledger.terms import agreed, continued, freeze
 from onesided.ledger.verification import verified
-from onesided.loss import show
 
 
 class StoredLedger:
@@ -33,35 +32,29 @@ class StoredLedger:
             raise RequestError(
                 "A partition column must be part of the unit key, so that a unit lies in one part."
             )
+        canonical(format_to_json(terms))  # refused before anything is written
         with self._store.reading() as rows:
-            entry = rows.account_named(terms.dataset)
-            if entry is not None:
-                return self._continued(rows, entry, terms)
-        if terms.budget is None or terms.budget <= 0:
+            opened = rows.account_named(terms.dataset)
+            known = None if opened is None else continued(rows, opened, terms)
+            if opened is not None and known is not None:
+                return StoredAccount(self._store, opened.number, known)
+        if opened is None and (terms.budget is None or terms.budget <= 0):
             raise LedgerError(
                 f"The ledger has no account for {terms.dataset!r} yet; give it a budget above 0."
             )
         with self._store.writing() as rows:
-            entry = rows.account_named(terms.dataset) or rows.append(
+            opened = rows.account_named(terms.dataset) or rows.append(
                 Kind.ACCOUNT, account=None, label=terms.dataset, content=terms_to_json(terms)
             )
-            return self._continued(rows, entry, terms)
-
-    def _continued(self, rows: Rows, entry: Entry, terms: Terms) -> Account:
-        budget = rows.budget(entry.number)
-        agreed = terms_from_json(entry.body()["content"], budget)
-        _same_terms(agreed, terms, budget)
-        return StoredAccount(self._store, entry.number, agreed)
+            if continued(rows, opened, terms) is None:
+                freeze(rows, opened, terms)
+            return StoredAccount(self._store, opened.number, agreed(rows, opened))
 
     def accounts(self) -> tuple[Account, ...]:
         """The accounts there are, oldest first."""
         with self._store.reading() as rows:
             return tuple(
-                StoredAccount(
-                    self._store,
-                    entry.number,
-                    terms_from_json(entry.body()["content"], rows.budget(entry.number)),
-                )
+                StoredAccount(self._store, entry.number, agreed(rows, entry))
                 for entry in rows.opened_accounts()
             )
 
@@ -89,22 +82,3 @@ class StoredLedger:
     def close(self) -> None:
         """Let go of the file or connection."""
         self._store.close()
-
-
-def _same_terms(agreed: Terms, asked: Terms, budget: Fraction) -> None:
-    name = agreed.dataset
-    for term, words in (
-        ("unit", "unit"),
-        ("policy_id", "policy"),
-        ("partition_columns", "partition columns"),
-    ):
-        if getattr(agreed, term) != getattr(asked, term):
-            raise LedgerError(
-                f"The account of {name!r} in this ledger was opened with another {words}; use the "
-                f"same or open a data set of another name."
-            )
-    if asked.budget is not None and asked.budget != budget:
-        raise LedgerError(
-            f"The budget of {name!r} in this ledger is {show(budget)}; leave the budget out, or "
-            f"have it raised with who and why."
-        )

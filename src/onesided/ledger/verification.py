@@ -9,23 +9,33 @@ from fractions import Fraction
 from typing import Any
 
 from onesided.errors import OnesidedError
-from onesided.ledger.base import CoinKey, Head, Verification
-from onesided.ledger.chain import GENESIS, Entry, Kind
-from onesided.ledger.records import charge_from_entry, coin_key_digest, loss_to_json
-from onesided.ledger.rows import Rows, names_of
-from onesided.ledger.totals import Standing, addresses
+from onesided.ledger.base import CoinKey, Head, Spending, Verification
+from onesided.ledger.chain import FORMAT, GENESIS, Entry, Kind, format_of
+from onesided.ledger.records import (
+    NOTHING_HELD,
+    books_to_json,
+    coin_key_digest,
+    fingerprint_key_digest,
+    loss_from_json,
+    spending_from_json,
+)
+from onesided.ledger.rows import Rows, names_of, step_name
+from onesided.ledger.snapshots import FINGERPRINT_KEY
+from onesided.ledger.totals import Booking, Standing, addresses
 
 
 def verified(rows: Rows, anchor: Head | None) -> Verification:
     """Read the chain from its first entry and retell it; stop at the first entry that is wrong."""
     story = _Story(rows)
-    previous, time, number = GENESIS, "", 0
+    previous, time, number, form = GENESIS, "", 0, 1
     for number, entry in enumerate(rows.entries(), start=1):
         try:
             _need(entry.number == number, "an entry is missing or out of order")
             body = entry.body()
             _need(body["previous"] == previous, "it does not follow from the entry before it")
             _need(body["time"] >= time, "its time lies before the entry before it")
+            _need(form <= format_of(body) <= FORMAT, "it is not of the format of its time")
+            form = format_of(body)
             story.tell(entry, body)
             if anchor is not None and anchor.entries == number:
                 _need(anchor.hash == entry.hash, "it is not the one that was noted elsewhere")
@@ -35,6 +45,8 @@ def verified(rows: Rows, anchor: Head | None) -> Verification:
         previous, time = entry.hash, body["time"]
     if rows.head != Head(entries=number, hash=previous):
         return _found(rows, number + 1, "entries at the end are missing or were changed")
+    if rows.version != form:
+        return _found(rows, number, "the ledger claims another format than its last entry")
     if anchor is not None and anchor.entries > number:
         return _found(rows, number + 1, "the ledger is older than the entry noted elsewhere")
     if (bad := story.misplaced()) is not None:
@@ -65,8 +77,12 @@ class _Account:
     policy_id: str
     partition_columns: tuple[str, ...]
     snapshot: int = 0
+    has_format: bool = False
     standing: Standing = field(default_factory=Standing)
     charges: dict[int, Entry] = field(default_factory=dict)
+    reserved: dict[int, Spending] = field(default_factory=dict)
+    """The open reservations."""
+    steps: set[tuple[int, str]] = field(default_factory=set)
     released: set[int] = field(default_factory=set)
 
 
@@ -80,8 +96,11 @@ class _Story:
         self._tellers: dict[str, Callable[[Entry, dict[str, Any]], None]] = {
             Kind.LEDGER: self._ledger,
             Kind.ACCOUNT: self._account,
+            Kind.FORMAT: self._format,
             Kind.SNAPSHOT: self._snapshot,
             Kind.CHARGE: self._charge,
+            Kind.STEP: self._step,
+            Kind.SETTLEMENT: self._settlement,
             Kind.RELEASE: self._release,
             Kind.FAILURE: self._failure,
             Kind.BUDGET: self._budget,
@@ -111,7 +130,13 @@ class _Story:
             budget=Fraction(content["budget"]),
             policy_id=content["policy_id"],
             partition_columns=tuple(content["partition_columns"]),
+            has_format=content.get("format") is not None,
         )
+
+    def _format(self, entry: Entry, body: dict[str, Any]) -> None:
+        account = self._accounts[entry.account]
+        _need(not account.has_format, "the format of the data was frozen before")
+        account.has_format = body["content"]["format"] is not None
 
     def _snapshot(self, entry: Entry, body: dict[str, Any]) -> None:
         account = self._accounts[entry.account]
@@ -120,37 +145,76 @@ class _Story:
         secret = self._rows.coin_key(entry.account, account.snapshot)
         known = secret is not None and coin_key_digest(CoinKey(secret))
         _need(known == body["content"]["coin_key_sha256"], "its coin key is missing or changed")
+        if format_of(body) > 1:
+            secret = self._rows.coin_key(entry.account, FINGERPRINT_KEY)
+            known = secret is not None and fingerprint_key_digest(secret)
+            sealed = body["content"]["fingerprint_key_sha256"]
+            _need(known == sealed, "the key of its fingerprint is missing or changed")
 
     def _charge(self, entry: Entry, body: dict[str, Any]) -> None:
-        account = self._accounts[entry.account]
-        charge = charge_from_entry(entry)
-        spending = charge.spending
+        account, content = self._accounts[entry.account], body["content"]
+        spending = spending_from_json(content["spending"])
         own = spending.policy_id == account.policy_id
-        _need(charge.snapshot == account.snapshot, "it is not on the snapshot of its time")
+        _need(body["snapshot"] == account.snapshot, "it is not on the snapshot of its time")
         _need(spending.relaxed != own, "its policy is not booked as it must be")
         declared = spending.part is None or spending.part[0] in account.partition_columns
         _need(declared, "it is booked on an undeclared partition")
-        before = account.standing.total.epsilon
-        booking = account.standing.add(spending, charge.snapshot)
-        sums = {level.value: loss_to_json(loss) for level, loss in booking.sums.items()}
-        _need(sums == body["content"]["sums"], "its sums do not add up")
-        _need(charge.total == booking.total, "its total does not add up")
-        _need(charge.cost == booking.total.epsilon - before, "its cost is not what it added")
-        _need(charge.plain_sum == account.standing.plain_sum, "its plain sum does not add up")
-        _need(charge.budget == account.budget, "it names another budget")
-        _need(booking.total.fits(account.budget), "the account exceeds its budget")
+        before = account.standing.spent
+        if content.get("reserves", False):
+            booking = account.standing.hold(spending)
+            account.reserved[entry.number] = spending
+        else:
+            booking = account.standing.add(spending, account.snapshot)
         account.charges[entry.number] = entry
-        for name in addresses(spending, charge.snapshot).values():
-            self._index[entry.account, name] = entry.number
+        self._books(entry, content, booking, account.standing.spent - before)
+        self._moved(entry, spending, account.snapshot, booking)
+
+    def _settlement(self, entry: Entry, body: dict[str, Any]) -> None:
+        account, content = self._belongs(entry), body["content"]
+        _need(body["snapshot"] == account.snapshot, "it is not on the snapshot of its time")
+        spending = account.reserved.pop(entry.charge or 0, None)
+        _need(spending is not None, "its charge is no open reservation")
+        assert spending is not None
+        before = account.standing.total.epsilon
+        chosen = loss_from_json(content["loss"])
+        booking = account.standing.settle(spending, chosen, account.snapshot)
+        self._books(entry, content, booking, account.standing.total.epsilon - before)
+        self._moved(entry, spending, account.snapshot, booking)
+
+    def _books(
+        self, entry: Entry, content: dict[str, Any], booking: Booking, cost: Fraction
+    ) -> None:
+        """Hold what a charge or settlement wrote of the account against what it must be."""
+        account = self._accounts[entry.account]
+        written = {"held": NOTHING_HELD, **content}
+        for name, value in books_to_json(booking, account.standing, cost, account.budget).items():
+            _need(written[name] == value, f"its {name.replace('_', ' ')} is not what it must be")
+        _need(account.standing.spent <= account.budget, "the account exceeds its budget")
+
+    def _moved(self, entry: Entry, spending: Spending, snapshot: int, booking: Booking) -> None:
+        where = addresses(spending, snapshot)
+        self._index.update({(entry.account, where[level]): entry.number for level in booking.sums})
+
+    def _step(self, entry: Entry, body: dict[str, Any]) -> None:
+        account, name = self._belongs(entry), body["content"]["name"]
+        assert entry.charge is not None
+        _need((entry.charge, name) not in account.steps, "its charge has this step already")
+        self._payload(entry, body)
+        account.steps.add((entry.charge, name))
+        self._index[entry.account, step_name(entry.charge, name)] = entry.number
 
     def _release(self, entry: Entry, body: dict[str, Any]) -> None:
         account = self._belongs(entry)
         _need(entry.charge not in account.released, "its charge has a release already")
+        _need(entry.charge not in account.reserved, "its charge was not settled")
+        self._payload(entry, body)
+        assert entry.charge is not None
+        account.released.add(entry.charge)
+
+    def _payload(self, entry: Entry, body: dict[str, Any]) -> None:
         payload = self._rows.payload(entry.number)
         known = payload is not None and hashlib.sha256(payload).hexdigest()
         _need(known == body["content"]["payload_sha256"], "what it stored is missing or changed")
-        assert entry.charge is not None
-        account.released.add(entry.charge)
 
     def _failure(self, entry: Entry, body: dict[str, Any]) -> None:
         self._belongs(entry)

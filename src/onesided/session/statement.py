@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Any
 
 from onesided.data.release import Receipt, ReleaseKind
 from onesided.data.units import Unit
-from onesided.ledger import Balance, BudgetRaise, Charge, ChargeRecord, Json, Ledger
+from onesided.ledger import Balance, Charge, ChargeRecord, Json, Ledger, Moment
 from onesided.ledger.records import loss_to_json
 from onesided.ledger.totals import total_of
 from onesided.loss import Loss, show
@@ -22,16 +21,6 @@ from onesided.session.receipts import guarantee
 
 MOST_MORE = 1_000_000
 """Where more of the same fit, nobody counts them."""
-
-
-@dataclass(frozen=True)
-class Moment:
-    """What an account had spent of which budget from some time on."""
-
-    time: str
-    spent: Fraction
-    plain_sum: Fraction
-    budget: Fraction
 
 
 @dataclass(frozen=True)
@@ -47,15 +36,8 @@ class Statement:
     outlook: str
 
     def history(self) -> list[Moment]:
-        """The account at every charge and every raised budget, in the order of the chain."""
-        spent = plain_sum = Fraction(0)
-        moments = []
-        events: list[Charge | BudgetRaise] = [*_charges(self.balance), *self.balance.raises]
-        for event in sorted(events, key=lambda each: each.number):
-            if isinstance(event, Charge):
-                spent, plain_sum = event.total.epsilon, event.plain_sum
-            moments.append(Moment(event.time, spent, plain_sum, event.budget))
-        return moments
+        """The account at every charge, settlement and raised budget, in the order of the chain."""
+        return list(self.balance.history)
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON; exact numbers are texts."""
@@ -65,6 +47,8 @@ class Statement:
             "unit": list(balance.terms.unit),
             "policy": {"sql": balance.terms.policy_sql, "id": balance.terms.policy_id},
             "partition_columns": list(balance.terms.partition_columns),
+            "format": balance.terms.format,
+            "extra": balance.terms.extra,
             "budget": show(balance.budget),
             "spent": show(balance.spent),
             "left": show(balance.left),
@@ -115,8 +99,14 @@ def _promise_of_all(balance: Balance) -> str:
     if not used or balance.terms.policy_id in used:
         return guarantee(balance.total, balance.terms.policy_sql, unit)
     if len(used) == 1:
-        own = ((replace(each.spending, relaxed=False), each.snapshot) for each in _charges(balance))
-        return guarantee(total_of(own), next(iter(used.values())).policy_sql, unit)
+        charges = list(_charges(balance))
+        own = [
+            (replace(each.spending, relaxed=False), each.snapshot)
+            for each in charges
+            if not each.reserved
+        ]
+        held = [each.spending.loss for each in charges if each.reserved]
+        return guarantee(total_of(own, held), next(iter(used.values())).policy_sql, unit)
     # A unit of several rows is sensitive where each policy holds for some row of it; one row for
     # all of them would promise less, so the policies are named side by side.
     together = ") and (".join(sorted(each.policy_sql for each in used.values()))
@@ -177,6 +167,9 @@ def _charge(record: ChargeRecord) -> dict[str, Any]:
         "time": charge.time,
         "state": record.state.value,
         "request": dict(charge.description),
+        "terms": charge.terms,
+        "asked_by": charge.who,
+        "purpose": charge.purpose,
         "policy": charge.spending.policy_sql,
         "part": charge.spending.part,
         "snapshot": charge.snapshot,
