@@ -182,8 +182,7 @@ class GroupCounts:
         The keys get the same types whichever engine answered.
         """
         columns = [
-            column.cast(key_type(key))
-            for key, column in zip(by, table.columns, strict=False)
+            column.cast(key_type(key)) for key, column in zip(by, table.columns, strict=False)
         ]
         keys = pa.table(columns, names=[key.name for key in by])
         numbers = [column.to_numpy().astype(np.int64) for column in table.columns[len(by) :]]

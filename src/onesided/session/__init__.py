@@ -14,8 +14,9 @@ facts.py        DatasetFacts: what everybody may know of the data set
 scope.py        Scope: the policy and the part that a request runs under
 table.py        SecretTable, and Reading: what a paid question may read of it
 
-requests.py (fingerprints), grouping.py, domains.py, amounts.py, by_policy.py (what a question says),
-answers.py (measurement → table), kept.py (samples in the ledger), public.py and results.py (SQL).
+Beside them: requests.py (fingerprints), grouping.py, domains.py, amounts.py and by_policy.py (what
+a question says), answers.py (measurement → table), kept.py (samples in the ledger), public.py and
+results.py (SQL).
 """
 
 from __future__ import annotations

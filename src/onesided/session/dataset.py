@@ -9,25 +9,17 @@ from functools import cached_property
 from types import TracebackType
 from typing import Any
 
-from onesided.data.release import (
-    PlacedRelease,
-    QueryRelease,
-    Receipt,
-    Release,
-    SampleRelease,
-    TableRelease,
-)
+from onesided.data.release import QueryRelease, Release, TableRelease
 from onesided.data.units import Unit
 from onesided.errors import RequestError, SourceError
 from onesided.language.tree import Value
-from onesided.ledger import Balance, Ledger, StoredRelease, Terms
+from onesided.ledger import Balance, Ledger, Terms
 from onesided.loss import Number, positive
 from onesided.policy import Policy
-from onesided.session.amounts import column_amount, rows_amount
+from onesided.session.amounts import Amount, column_amount, rows_amount
 from onesided.session.cursor import Cursor
 from onesided.session.facts import DatasetFacts
-from onesided.session.kept import is_whole, unpacked
-from onesided.session.kernel import Answer, Kernel
+from onesided.session.kernel import Kernel
 from onesided.session.plan import Plan, Planning, assumed_share
 from onesided.session.questions.base import Question
 from onesided.session.questions.choosing import counting
@@ -36,6 +28,7 @@ from onesided.session.questions.samples import Samples
 from onesided.session.questions.select import statement
 from onesided.session.questions.sums import Means, Sums, present_groups
 from onesided.session.scope import AnyPolicy, policy_text
+from onesided.session.showing import shown_sample, shown_table
 from onesided.session.table import SecretTable
 
 
@@ -156,7 +149,7 @@ class Dataset:
         with self._turn:
             kernel = self._kernel(exact)
             (answer,) = kernel.ask([question], fresh=fresh, purpose=purpose)
-            return self._shown(kernel, question, answer, into)
+            return shown_sample(kernel, question, answer, into)
 
     def count(
         self,
@@ -223,14 +216,7 @@ class Dataset:
         """
         exact = positive(epsilon)
         within = self._facts.scope(policy, part)
-        amount = column_amount(
-            self._facts.schema,
-            column,
-            bound=bound,
-            grid=grid,
-            nonnegative=nonnegative,
-            units=self.units,
-        )
+        amount = self._amount(column, bound, grid, nonnegative=nonnegative)
         groups = self._facts.grouping(within, by, where, max_groups, domain)
         question = Sums(
             facts=self._facts,
@@ -266,14 +252,7 @@ class Dataset:
         """
         exact = positive(epsilon)
         within = self._facts.scope(policy, part)
-        amount = column_amount(
-            self._facts.schema,
-            column,
-            bound=bound,
-            grid=grid,
-            nonnegative=False,
-            units=self.units,
-        )
+        amount = self._amount(column, bound, grid, nonnegative=False)
         groups = self._facts.grouping(within, by, where, max_groups, domain)
         question = Means(
             facts=self._facts,
@@ -389,25 +368,19 @@ class Dataset:
             question.check()
         with self._turn:
             answers = self._kernel(epsilon).ask(questions, fresh=fresh, purpose=purpose)
-        return [TableRelease(Receipt(each.stored.receipt), each.stored.payload) for each in answers]
+        return [shown_table(each) for each in answers]
 
-    def _shown(
-        self, kernel: Kernel, question: Samples, answer: Answer, into: str | None
-    ) -> Release:
-        """A sample as it is stored, or drawn again where only its digest is."""
-        stored = answer.stored
-        receipt = Receipt(stored.receipt)
-        if into is not None:
-            if answer.repeated:
-                kernel.again(question, stored)
-            return PlacedRelease(receipt, into)
-        if answer.drawn is not None:
-            return SampleRelease(receipt, answer.drawn)
-        if is_whole(stored.payload):
-            return SampleRelease(receipt, unpacked(stored.payload))
-        drawn = kernel.again(question, stored).drawn
-        assert drawn is not None  # it was not written elsewhere
-        return SampleRelease(receipt, drawn)
+    def _amount(
+        self, column: str, bound: Number, grid: Number | None, *, nonnegative: bool
+    ) -> Amount:
+        return column_amount(
+            self._facts.schema,
+            column,
+            bound=bound,
+            grid=grid,
+            nonnegative=nonnegative,
+            units=self.units,
+        )
 
     def _chosen_columns(self, columns: Sequence[str] | None) -> tuple[str, ...]:
         schema = self._facts.schema

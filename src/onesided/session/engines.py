@@ -38,7 +38,9 @@ def open_engine(
             raise RequestError("Name the table in PostgreSQL with table=….")
         from onesided.engine.postgres import PostgresEngine
 
-        return PostgresEngine(connection, table, unit, statement_timeout=statement_timeout, format=format)
+        return PostgresEngine(
+            connection, table, unit, statement_timeout=statement_timeout, format=format
+        )
     if connection is not None:
         from onesided.engine.spark import SparkEngine
 

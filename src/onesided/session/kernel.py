@@ -60,8 +60,8 @@ class Kernel:
         """The releases of `questions`: charged once, all or none; each run, stored and returned.
 
         An equal request on this snapshot is not charged again and returns the stored bytes, unless
-        `fresh`; what the shared coins draw stays the same all the same. A request whose earlier run never got as far as storing is free too: nothing of it
-        was ever shown.
+        `fresh`; what shared coins draw stays the same even then. A request whose earlier run never
+        got as far as storing is free too: nothing of it was ever shown.
         """
         orders = [
             Order(
@@ -77,9 +77,7 @@ class Kernel:
             for each in questions
         ]
         charges = self.account.charge(orders, self.snapshot)
-        return [
-            self._answer(each, charge) for each, charge in zip(questions, charges, strict=True)
-        ]
+        return [self._answer(each, charge) for each, charge in zip(questions, charges, strict=True)]
 
     def again(self, question: Question, stored: StoredRelease) -> Answer:
         """Run a question anew whose values were not stored: by the same coins, the same values."""

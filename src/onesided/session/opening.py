@@ -109,9 +109,7 @@ def open_dataset(
             durable=ledger is not None,
             randomness=drawn.description,
         )
-        return Dataset(
-            facts, secret, lambda: open_ledger(ledger), budget=agreed, asked_by=asked_by
-        )
+        return Dataset(facts, secret, lambda: open_ledger(ledger), budget=agreed, asked_by=asked_by)
     except BaseException:
         engine.close()
         raise

@@ -209,9 +209,7 @@ class Planning:
     def _option(
         self, name: str, epsilon: Fraction, paid: list[Charge], *, note: str = ""
     ) -> Option:
-        question = counting(
-            name, self.groups, facts=self.facts, scope=self.scope, epsilon=epsilon
-        )
+        question = counting(name, self.groups, facts=self.facts, scope=self.scope, epsilon=epsilon)
         request = question.request.fingerprint
         again = any(charge.request == request for charge in paid)
         refusal = "" if question.missing is not None else _refusal(question)

@@ -18,7 +18,6 @@ from onesided.session.requests import Request
 from onesided.session.scope import Scope
 from onesided.session.table import Reading
 
-
 COINS = "keyed coins (SHA-256); the promise is computational"
 """The randomness of samples, in words."""
 
@@ -91,8 +90,8 @@ class Question(ABC):
         """What it does not say although it has to."""
         return None
 
-    def check(self) -> None:
-        """Refuse, before anything is paid, what cannot be answered."""
+    def check(self) -> None:  # noqa: B027
+        """Refuse, before anything is paid, what cannot be answered; most have nothing to refuse."""
 
     @property
     def loss(self) -> Loss:
