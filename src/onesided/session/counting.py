@@ -26,7 +26,7 @@ from onesided.mechanisms.rr import RandomizedResponse, sample_measurement
 from onesided.randomness import seeded
 from onesided.session.answers import answer_table, error_statement
 from onesided.session.by_policy import only_sensitive
-from onesided.session.grouping import Grouping
+from onesided.session.grouping import Grouping, spelled_parameters
 from onesided.session.kernel import Produced
 from onesided.session.receipts import COINS, Outcome
 from onesided.session.requests import Request
@@ -103,7 +103,7 @@ class Counting:
             **self.groups.details,
             **scope.details(),
             "mechanism": self.mechanism.name,
-            "parameters": {name: str(value) for name, value in sorted(self.parameters.items())},
+            "parameters": spelled_parameters(self.parameters),
         }
         return Request(ReleaseKind.COUNT, scope.policy.id, epsilon, details)
 
