@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, date, datetime, time
+from datetime import date, datetime, time
 from typing import Any
 
 from onesided.errors import PolicyError
+from onesided.language.literals import in_utc
 from onesided.language.tree import (
     And,
     Arithmetic,
@@ -123,7 +124,10 @@ def _cell(row: Mapping[str, Any], name: str) -> Value:
     except KeyError:
         raise PolicyError(f"The row has no column {name}; give it one, NULL as None.") from None
     if isinstance(value, datetime) and value.tzinfo is not None:
-        return value.astimezone(UTC).replace(tzinfo=None)
+        try:
+            return in_utc(value)
+        except OverflowError:  # the calendar ends within a day of it
+            return None
     return value
 
 

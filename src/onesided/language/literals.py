@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 
 from onesided.errors import PolicyError
@@ -33,6 +33,16 @@ def read_number(text: str) -> Literal:
     if len(whole) + len(fraction) > MAX_DIGITS:
         raise PolicyError(f"A number has at most {MAX_DIGITS} digits; {text[:_SHOWN]} has more.")
     return numeric_literal(Decimal(f"{whole}.{fraction}") if fraction else int(whole))
+
+
+def in_utc(moment: datetime) -> datetime:
+    """A point in time as our timestamps have it: in UTC where it has an offset, without a zone.
+
+    OverflowError where that is outside the calendar.
+    """
+    # A zone that knows no offset is none; astimezone() would take this machine's.
+    aware = moment.utcoffset() is not None
+    return (moment.astimezone(UTC) if aware else moment).replace(tzinfo=None, fold=0)
 
 
 def read_date(text: str) -> Literal:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -12,9 +12,15 @@ from sqlglot.tokenizer_core import TokenType
 
 from onesided.errors import RequestError
 from onesided.language.canonical import literal_text
+from onesided.language.literals import in_utc
 from onesided.language.parser import DIALECT, MAX_LENGTH
 from onesided.language.tree import Value
+from onesided.language.types import MAX_DIGITS
 
+_NO_VALUE = (
+    "A value for ? is a finite number, text, boolean, date, time or None; a number has at most "
+    f"{MAX_DIGITS} digits, and a time at most microseconds."
+)
 _WORDS = {
     TokenType.WITH: "A WITH clause is not allowed: ask one SELECT of the data set itself.",
     TokenType.FROM: "Write the SELECT first and FROM after it.",
@@ -56,18 +62,55 @@ def _tokens(text: str) -> list[Any]:
 
 
 def _literal(value: Value) -> str:
-    if isinstance(value, float):
-        value = Decimal(repr(value))
-    known = value is None or isinstance(value, bool | int | Decimal | str | date)
-    if not known or (isinstance(value, Decimal) and not value.is_finite()):
-        raise RequestError("A value for ? is a finite number, text, boolean, date, time or None.")
-    return literal_text(value)
+    """The text of a literal with exactly this value; what the language cannot say is refused."""
+    match value:
+        case None | bool():
+            return literal_text(value)
+        case str():
+            _check_letters(value, "A text for ?")
+            return literal_text(value)
+        case datetime():
+            return literal_text(_moment(value))
+        case date():
+            return literal_text(value)
+        case int() | float() | Decimal():
+            return _number(value)
+        case _:
+            raise RequestError(_NO_VALUE)
+
+
+def _number(value: int | float | Decimal) -> str:
+    # A float means the decimal that it prints; float() takes NumPy's type away, whose repr differs.
+    number = Decimal(repr(float(value))) if isinstance(value, float) else value
+    if isinstance(number, Decimal):
+        # Its size comes first: an exponent makes a few letters a text that fills the memory.
+        known = number.is_finite() and abs(number.adjusted()) <= MAX_DIGITS
+    else:
+        known = abs(number) < 10**MAX_DIGITS
+    if not known:
+        raise RequestError(_NO_VALUE)
+    return literal_text(number)
+
+
+def _moment(value: datetime) -> datetime:
+    """In UTC, which is what timestamps are here."""
+    try:
+        # A missing time of pandas is a datetime too, and its nanoseconds are finer than ours.
+        if value == value and not getattr(value, "nanosecond", 0):
+            return in_utc(datetime.combine(value.date(), value.timetz()))
+    except (ValueError, OverflowError):
+        pass
+    raise RequestError(_NO_VALUE)
 
 
 def _check(text: str) -> None:
     if not isinstance(text, str) or not text.strip():
         raise RequestError("Ask a SELECT; the statement is empty.")
+    _check_letters(text, "A statement")
+
+
+def _check_letters(text: str, whole: str) -> None:
     if len(text) > MAX_LENGTH:
-        raise RequestError(f"A statement has at most {MAX_LENGTH} characters; shorten it.")
+        raise RequestError(f"{whole} has at most {MAX_LENGTH} characters; shorten it.")
     if "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
-        raise RequestError("A statement is Unicode text without NUL characters; remove them.")
+        raise RequestError(f"{whole} is Unicode text without NUL characters; remove them.")

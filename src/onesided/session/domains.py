@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime
-from decimal import Decimal, InvalidOperation
+from functools import cached_property
+from itertools import islice
+from math import prod
+from os.path import isfile
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +26,15 @@ from onesided.data import Axis, Histogram
 from onesided.engine.base import Figure
 from onesided.errors import RequestError
 from onesided.language import BoundKey, BoundPredicate, Type
-from onesided.language.tree import And, Case, In, Literal, Part, PartOf
+from onesided.language.tree import And, Between, Case, Expression, In, Literal, Part, PartOf
+from onesided.session.values import typed_values
 
 #: In a declared domain: everything that is not listed, NULL included. Its label is None.
 OTHER = "*"
 MOST_BINS = 20_000_000
+#: Values that are written one by one into a statement: 100,000 take a second to be read.
+MOST_LISTED = 100_000
+MOST_CHARACTERS_LISTED = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -37,6 +43,14 @@ class Domain:
 
     values: tuple[Any, ...]
     catch_all: bool = False
+
+    @cached_property
+    def is_range(self) -> bool:
+        """Whether the values are consecutive whole numbers, which two comparisons tell."""
+        if len(self.values) < 2 or type(self.values[0]) is not int:
+            return False
+        first, last = self.values[0], self.values[-1]
+        return last - first + 1 == len(self.values) and self.values == tuple(range(first, last + 1))
 
     @property
     def labels(self) -> tuple[Any, ...]:
@@ -61,24 +75,32 @@ def domain_of(key: BoundKey, declared: Sequence[Any] | None) -> Domain | None:
 
 def read_domain(text: str) -> list[str]:
     """A domain as the command line gives it: `a,b,c`, or a file with one value a line."""
-    path = Path(text)
+    if not isfile(text):  # neither is a list that is too long for a name
+        return text.split(",")
     try:
-        if path.is_file():
-            return path.read_text(encoding="utf-8").splitlines()
+        # Lines end where an editor ends them: splitlines() has eight more ends, all of them texts.
+        lines = Path(text).read_text(encoding="utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError):
         raise RequestError(f"The domain file {text} cannot be read as text.") from None
-    return text.split(",")
+    return lines if lines[-1] else lines[:-1]
 
 
 def restricted(key: BoundKey, domain: Domain | None) -> tuple[BoundKey, BoundPredicate | None]:
     """The key with all values outside the domain turned to NULL, or a filter that drops them."""
     if domain is None:
         return key, None
-    choices = tuple(Literal(key.type, value) for value in domain.values)
-    inside = In(key.typed, choices)
+    inside = _inside(key, key.typed, domain)
     if domain.catch_all:
         return replace(key, typed=Case(None, ((inside, key.typed),), None)), None
-    return key, BoundPredicate(In(key.expression, choices), inside)
+    return key, BoundPredicate(_inside(key, key.expression, domain), inside)
+
+
+def _inside(key: BoundKey, operand: Expression, domain: Domain) -> Expression:
+    """The condition that `operand` is one of the values."""
+    if domain.is_range:
+        least, most = (Literal(key.type, domain.values[place]) for place in (0, -1))
+        return Between(operand, least, most)
+    return In(operand, tuple(Literal(key.type, value) for value in domain.values))
 
 
 def both(first: BoundPredicate | None, second: BoundPredicate | None) -> BoundPredicate | None:
@@ -115,7 +137,7 @@ def histogram(
         place = _index(column, axis.labels)
         declared &= place >= 0
         position = position * len(axis) + place
-    dense = [np.zeros(int(np.prod(shape)), dtype=np.int64) for _ in range(2)]
+    dense = [np.zeros(prod(shape), dtype=np.int64) for _ in range(2)]
     for target, values in zip(dense, (figure.all, figure.nonsensitive), strict=True):
         np.add.at(target, position[declared], values[declared])
     all_units, nonsensitive = (each.reshape(shape) for each in dense)
@@ -145,41 +167,52 @@ def dense_keys(axes: Iterable[Axis], types: Sequence[pa.DataType]) -> list[pa.Ar
 def _index(column: pa.ChunkedArray, labels: tuple[Any, ...]) -> Any:
     """The position of each value among the labels, where None stands for the catch-all bin.
 
-    −1 for a value that is none of them: an engine that compares otherwise must not decide anything.
+    The engine has left out what is not listed. Where it should not have, the place is -1: after the
+    charge no value may raise.
     """
     found = pc.index_in(column, value_set=pa.array(labels, column.type), skip_nulls=False)
     return pc.fill_null(found, -1).to_numpy().astype(np.int64)
 
 
 def _declared(key: BoundKey, declared: Sequence[Any]) -> Domain:
-    listed = list(declared)
-    values = tuple(typed_value(key, each) for each in listed if each != OTHER)
+    listed = _listed(key, declared)
+    others = [place for place, each in enumerate(listed) if _is_other(each)]
+    if others and others != [len(listed) - 1]:
+        raise RequestError(f"The catch-all bin {OTHER} comes last in the domain of {key.name}.")
+    values = typed_values(key, listed[: len(listed) - len(others)])
+    domain = Domain(values, catch_all=bool(others))
+    if not domain.is_range:
+        _check_listed(key, values)
+    return domain
+
+
+def _listed(key: BoundKey, declared: Sequence[Any]) -> list[Any]:
+    """The declared values in order, which a set does not have and a text has of its letters."""
+    if isinstance(declared, str | bytes | Mapping | set | frozenset) or not isinstance(
+        declared, Iterable
+    ):
+        raise RequestError(f"The domain of {key.name} is a list of values in their order.")
+    listed = list(islice(declared, MOST_BINS + 1))
+    if len(listed) > MOST_BINS:
+        raise RequestError(f"The domain of {key.name} lists more than {MOST_BINS:,} values.")
+    return listed
+
+
+def _is_other(value: Any) -> bool:
+    return isinstance(value, str) and value == OTHER
+
+
+def _check_listed(key: BoundKey, values: tuple[Any, ...]) -> None:
+    """Refuse a statement too long for the engines: each of these values is written into it."""
     if not values or len(set(values)) != len(values):
         raise RequestError(f"The domain of {key.name} must list different values, at least one.")
-    if OTHER in listed[:-1]:
-        raise RequestError(f"The catch-all bin {OTHER} comes last in the domain of {key.name}.")
-    return Domain(values, catch_all=listed[-1] == OTHER)
-
-
-def typed_value(key: BoundKey, value: Any) -> Any:
-    """A declared value in the type of its key; texts from the command line are read."""
-    try:
-        match key.type:
-            case Type.INTEGER | Type.WIDE_INTEGER if not isinstance(value, bool):
-                return int(str(value))
-            case Type.BOOLEAN:
-                return value if isinstance(value, bool) else _BOOLEANS[str(value).strip().lower()]
-            case Type.TEXT if isinstance(value, str):
-                return value
-            case Type.DATE if not isinstance(value, datetime):
-                return value if isinstance(value, date) else date.fromisoformat(str(value))
-            case Type.TIMESTAMP:
-                return value if isinstance(value, datetime) else datetime.fromisoformat(str(value))
-            case Type.DECIMAL:
-                return Decimal(str(value))
-    except (ValueError, KeyError, InvalidOperation):
-        pass
-    raise RequestError(f"The values of {key.name} must be of type {key.type.value}.")
-
-
-_BOOLEANS = {"true": True, "false": False}
+    if len(values) > MOST_LISTED:
+        raise RequestError(
+            f"The domain of {key.name} lists more than {MOST_LISTED:,} values; only consecutive "
+            "whole numbers, from the least on, can be more."
+        )
+    if key.type is Type.TEXT and sum(map(len, values)) > MOST_CHARACTERS_LISTED:
+        raise RequestError(
+            f"The texts in the domain of {key.name} are longer than {MOST_CHARACTERS_LISTED:,} "
+            "characters together; declare fewer or shorter ones."
+        )

@@ -11,9 +11,23 @@ from onesided.data.units import Unit
 from onesided.engine.base import Lookup
 from onesided.engine.flavours import NAMED_TYPES
 from onesided.errors import RequestError
-from onesided.language import BoundKey, BoundPredicate, Key, Predicate, Schema
+from onesided.language import BoundKey, BoundPredicate, Key, Predicate, Schema, Type
+from onesided.language.tree import Column
 from onesided.mechanisms.base import PublicFacts
-from onesided.session.domains import MOST_BINS, Domain, both, domain_of, restricted
+from onesided.session.domains import (
+    MOST_BINS,
+    MOST_LISTED,
+    Domain,
+    both,
+    domain_of,
+    restricted,
+)
+
+#: An array of counts has a dimension for each key, and NumPy has 64 of them.
+MOST_KEYS = 32
+#: DuckDB lists fewer than 1,000,000 least values, and noise in proportion to k says nothing then.
+MOST_GROUPS = 100_000
+_TRUTHS = ("True", "False")
 
 #: The columns that an answer may have beside its keys.
 ANSWER_COLUMNS = frozenset(
@@ -131,15 +145,46 @@ def grouping(
             "where": None if where is None else where.sql,
             "max_groups": cut,
             "domain": {
-                name: [str(label) for label in known.labels]
-                for name, known in domains.items()
-                if known is not None
+                key.name: spelled_domain(key, known)
+                for key in keys
+                if (known := domains[key.name]) is not None
             },
         },
     )
     if answer.bins is not None and answer.bins > MOST_BINS:
         raise RequestError(f"The domains make more than {MOST_BINS:,} bins; declare smaller ones.")
     return answer
+
+
+def spelled_domain(key: BoundKey, domain: Domain) -> Any:
+    """A domain as it stands in a request: different domains of a key are spelt differently.
+
+    The labels of a key have one type, and `str` is injective on each of them. Decimals that
+    differ in their scale alone are the same numbers in the same bins. So a list of such texts is
+    ambiguous in one case: the catch-all used to be spelt None, which a text can be too. Of texts
+    the last label None therefore is null where it stands for the rest, and an object where it is
+    the text. Older ledgers have neither, and never answer one with the other. All other lists are
+    spelt as ever, so that what is stored for them is found. Only a long range is an object.
+    """
+    if domain.is_range and len(domain.values) > MOST_LISTED:
+        ends = {"from": str(domain.values[0]), "to": str(domain.values[-1])}
+        return {**ends, "others": domain.catch_all}
+    texts: list[Any] = [str(label) for label in domain.labels]
+    if key.type is Type.TEXT and texts[-1] == "None":
+        texts[-1] = None if domain.catch_all else {"text": "None"}
+    return texts
+
+
+def spelled_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of a mechanism as they stand in a request.
+
+    Numbers, truth values and texts that mean the same number may be spelt alike, since the
+    mechanism reads them alike. A text that looks like a truth value is one that it reads as true.
+    """
+    return {
+        name: {"text": value} if isinstance(value, str) and value in _TRUTHS else str(value)
+        for name, value in sorted(parameters.items())
+    }
 
 
 def bound_where(schema: Schema, text: str | None) -> BoundPredicate | None:
@@ -150,8 +195,14 @@ def bound_where(schema: Schema, text: str | None) -> BoundPredicate | None:
 def _keys(schema: Schema, by: Sequence[str] | str) -> tuple[BoundKey, ...]:
     texts = [by] if isinstance(by, str) else list(by)
     keys = tuple(Key.parse(text).bind(schema) for text in texts)
+    if len(keys) > MOST_KEYS:
+        raise RequestError(f"There are more than {MOST_KEYS} group keys; group by fewer.")
     if len({key.name for key in keys}) != len(keys):
         raise RequestError("Each group key may be named once.")
+    for key in keys:
+        # A request names keys by these names: they must not stand for two things.
+        if key.name in schema and not isinstance(key.expression, Column):
+            raise RequestError(f"A column is called {key.name} itself; rename it.")
     taken = [key.name for key in keys if key.name in ANSWER_COLUMNS]
     if taken:
         raise RequestError(f"An answer has a column {taken[0]} of its own; rename the group key.")
@@ -188,5 +239,8 @@ def _check_choice(keys: tuple[BoundKey, ...]) -> None:
 
 def _check_bound(max_groups: int | None) -> None:
     whole = isinstance(max_groups, int) and not isinstance(max_groups, bool)
-    if max_groups is not None and (not whole or max_groups < 1):
-        raise RequestError("max_groups, the most groups that count for a unit, must be ≥ 1.")
+    if max_groups is not None and (not whole or not 1 <= max_groups <= MOST_GROUPS):
+        raise RequestError(
+            "max_groups, the most groups that count for a unit, must be a whole number from 1 to "
+            f"{MOST_GROUPS:,}."
+        )

@@ -13,7 +13,7 @@ from onesided.language.tree import Compare, Comparison, Literal
 from onesided.ledger import Part, Spending
 from onesided.loss import Loss
 from onesided.policy import FunctionPolicy, Policy
-from onesided.session.domains import typed_value
+from onesided.session.values import typed_value
 
 AnyPolicy = Policy | FunctionPolicy
 

@@ -16,7 +16,7 @@ from onesided.loss import Loss
 from onesided.mechanisms.base import Mechanism, Outline
 from onesided.session.answers import Layout
 from onesided.session.by_policy import only_sensitive
-from onesided.session.grouping import Grouping
+from onesided.session.grouping import Grouping, spelled_parameters
 from onesided.session.questions.base import Missing, Question, ReleaseTerms, Runnable
 from onesided.session.requests import Request
 from onesided.session.table import Reading
@@ -56,7 +56,7 @@ class CountingQuestion(Question):
             **self.groups.details,
             **self.scope.details(),
             "mechanism": self.mechanism.name,
-            "parameters": {name: str(value) for name, value in sorted(self.parameters.items())},
+            "parameters": spelled_parameters(self.parameters),
         }
         return Request(ReleaseKind.COUNT, self.scope.policy.id, self.epsilon, details)
 
