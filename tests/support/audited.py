@@ -36,8 +36,11 @@ class OneBucket(BucketAlgorithm):
         buckets = np.zeros(counts.shape, dtype=np.int64)
         totals = measure_totals(bucket_totals(counts, buckets), budget / k, rng)
         return Bucketed(
-            spread_evenly(totals.values, buckets), buckets, "", parts={"totals": totals.values}
+            spread_evenly(totals.values, buckets), buckets, parts={"totals": totals.values}
         )
+
+    def noise(self, shape: tuple[int, ...], k: int, budget: Fraction) -> str:
+        return f"two-sided geometric of rate {budget / k} on the total"
 
 
 def at(chosen: Mechanism, epsilon: Any, *, bin_by_bin: bool = False) -> Auditable:

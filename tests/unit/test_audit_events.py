@@ -19,12 +19,11 @@ from onesided.audit.scores import (
 )
 from onesided.audit.trees import TreeScore
 from onesided.data import Measurement
-from onesided.loss import Loss
 from onesided.randomness import seeded
 
 
 def measurement(value: list[float], buckets: list[int]) -> Measurement:
-    return Measurement(np.array(value), Loss.zero(), "", buckets=np.array(buckets))
+    return Measurement(np.array(value), buckets=np.array(buckets))
 
 
 @pytest.mark.parametrize(

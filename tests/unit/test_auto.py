@@ -151,7 +151,7 @@ def test_the_choice_sees_nothing_but_the_probe() -> None:
     probe = Auto().probe(data, epsilon, seeded(6))
     first = Auto().choose(probe, Outline.of(data), epsilon, seeded(7))
     second = Auto().choose(probe, Outline.of(data), epsilon, seeded(7))
-    assert (first.label, first.loss) == (second.label, second.loss)
+    assert (first.label, first.terms) == (second.label, second.terms)
 
 
 def test_open_domains_are_probed_and_continued() -> None:
@@ -167,7 +167,7 @@ def test_open_domains_are_probed_and_continued() -> None:
 )
 def test_every_candidate_and_the_probe_come_to_epsilon(bins: int, epsilon: str) -> None:
     outline, exact = Outline((bins,), 3, None), Fraction(epsilon)
-    probe = Auto().probe_loss(exact, outline)
+    probe = Auto().probe_terms(outline, exact).loss
     for each in candidates(outline, exact):
         left = each.loss(exact, outline)
         assert left.sensitive > 0

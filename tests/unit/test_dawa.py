@@ -16,6 +16,7 @@ from onesided.mechanisms.dawa_reference import DawaReference
 from onesided.mechanisms.laplace import Laplace
 from onesided.mechanisms.workload import Workload
 from onesided.randomness import seeded
+from support.terms import stated
 
 RUNS = 10
 
@@ -121,9 +122,7 @@ def test_a_large_budget_gives_the_counts_back() -> None:
 
 def test_noise_grows_with_the_contribution_bound() -> None:
     counts = sparse()
-    one, many = (
-        Dawa().release(all_nonsensitive(counts, k), epsilon=1, rng=seeded(2)) for k in (1, 10)
-    )
+    one, many = (stated(Dawa(), all_nonsensitive(counts, k), 1) for k in (1, 10))
     assert "rate 1/4 on bucket totals" in one.noise
     assert "rate 1/40 on bucket totals" in many.noise
     assert "e^(−1/8·deviation)" in one.noise

@@ -14,6 +14,7 @@ from onesided.errors import MechanismRefused
 from onesided.mechanisms.noise import geometric_quantile
 from onesided.mechanisms.one_sided import OneSided
 from onesided.randomness import seeded
+from support.terms import stated
 
 counts = st.lists(st.tuples(st.integers(0, 500), st.integers(0, 500)), min_size=1, max_size=30)
 
@@ -68,5 +69,5 @@ def test_public_n_bounds_counts_from_above_for_certain_and_is_paid_for() -> None
     assert bound.upper is not None
     assert bound.confidence == 1
     np.testing.assert_array_equal(bound.upper, 107 - bound.lower.sum() + bound.lower)
-    assert found.loss.fixed_n
-    assert not OneSided().release(data, epsilon=1, rng=seeded(4)).loss.fixed_n
+    assert stated(OneSided(use_n=True), data, 1).loss.fixed_n
+    assert not stated(OneSided(), data, 1).loss.fixed_n

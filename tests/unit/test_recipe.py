@@ -27,6 +27,7 @@ from onesided.mechanisms.recipe import (
     move_to_survivors,
 )
 from onesided.randomness import Randomness, seeded
+from support.terms import stated
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +44,10 @@ class Recorder(BucketAlgorithm):
     ) -> Bucketed:
         buckets = (np.arange(counts.size) // 2).reshape(counts.shape)
         parts = {"counts": counts, "call": np.array([k, budget, n], dtype=object)}
-        return Bucketed(np.full(counts.shape, 3.0), buckets, "none", parts=parts)
+        return Bucketed(np.full(counts.shape, 3.0), buckets, parts=parts)
+
+    def noise(self, shape: tuple[int, ...], k: int, budget: Fraction) -> str:
+        return "none"
 
 
 DATA = Histogram([9, 9, 9, 9, 9, 9], [0, 9, 0, 0, 9, 9])
@@ -65,14 +69,14 @@ def test_the_inner_algorithm_sees_all_units_at_the_rest_of_the_budget() -> None:
     result = Recipe(inner=Recorder()).release(DATA, epsilon=1, rng=seeded(0))
     assert result.parts["counts"].tolist() == DATA.all.tolist()
     assert result.parts["call"].tolist() == [1, Fraction(9, 20), 54]
-    assert result.loss == Loss("9/20", "11/20", fixed_n=True)
+    assert stated(Recipe(inner=Recorder()), DATA, 1).loss == Loss("9/20", "11/20", fixed_n=True)
 
 
 def test_the_naive_recipe_sees_nonsensitive_units_and_no_total() -> None:
     result = NaiveRecipe(inner=Recorder()).release(DATA, epsilon=1, rng=seeded(0))
     assert result.parts["counts"].tolist() == DATA.nonsensitive.tolist()
     assert result.parts["call"].tolist() == [1, 1, None]
-    assert result.loss == Loss(0, 1)
+    assert stated(NaiveRecipe(inner=Recorder()), DATA, 1).loss == Loss(0, 1)
 
 
 def test_bins_without_nonsensitive_units_come_out_empty_and_mass_stays_in_its_bucket() -> None:
@@ -105,7 +109,7 @@ def test_any_shape_has_an_answer(
     result = mechanism.release(data, epsilon=epsilon, rng=seeded(1))
     assert result.value.shape == shape
     assert np.all(np.isfinite(result.value))
-    assert result.loss.epsilon == Fraction(epsilon)
+    assert stated(mechanism, data, epsilon).loss.epsilon == Fraction(epsilon)
 
 
 def test_a_sound_recipe_takes_no_broken_algorithm() -> None:

@@ -14,6 +14,7 @@ from onesided.errors import InputError
 from onesided.loss import Loss
 from onesided.mechanisms.residual import Residual, Unseen, merged, shrunk_to_foreseen
 from onesided.randomness import seeded
+from support.terms import stated
 
 SURE = 1000
 """An ε at which noise is 0 with overwhelming probability."""
@@ -69,10 +70,9 @@ def test_the_pair_is_the_split_with_or_without_public_n() -> None:
     everyone, others = [50, 150, 80], [25, 75, 80]
     share = Fraction(1, 3)
     chosen = Residual(sensitive_share=share)
-    public = chosen.release(Histogram(everyone, others), epsilon=3, rng=seeded(1))
-    assert public.loss == Loss(1, 2, fixed_n=True)
-    hidden = Histogram(everyone, others, total_public=False)
-    assert chosen.release(hidden, epsilon=3, rng=seeded(1)).loss == Loss(1, 2)
+    public, hidden = (Histogram(everyone, others, total_public=each) for each in (True, False))
+    assert stated(chosen, public, 3).loss == Loss(1, 2, fixed_n=True)
+    assert stated(chosen, hidden, 3).loss == Loss(1, 2)
 
 
 def test_upper_bounds_come_from_the_bucket_or_from_n() -> None:

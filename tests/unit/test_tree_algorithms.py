@@ -17,6 +17,7 @@ from onesided.mechanisms.bucket import BucketAlgorithm
 from onesided.mechanisms.privbayes import PrivBayes
 from onesided.mechanisms.privtree import PrivTree
 from onesided.randomness import seeded
+from support.terms import stated
 
 SHAPES = [(1, 1), (1, 7), (5, 3), (16, 16)]
 MOST_CPU_SECONDS = 0.2
@@ -56,9 +57,9 @@ def test_every_input_gets_a_histogram_of_its_shape(
 def test_the_loss_is_that_of_ordinary_privacy_at_half_the_epsilon(
     algorithm: BucketAlgorithm,
 ) -> None:
-    result = algorithm.release(histogram(np.ones((4, 4), dtype=int)), epsilon="0.3")
-    assert result.loss == Loss("0.15", "0.15")
-    assert result.loss.extended_epsilon == Fraction(15, 100)
+    loss = stated(algorithm, histogram(np.ones((4, 4), dtype=int)), "0.3").loss
+    assert loss == Loss("0.15", "0.15")
+    assert loss.extended_epsilon == Fraction(15, 100)
 
 
 @each_algorithm

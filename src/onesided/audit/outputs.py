@@ -21,11 +21,11 @@ MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 def fingerprint(output: Any) -> Hashable:
     """Equal for equal outputs: arrays by value, tables and multisets whatever their order.
 
-    Of a measurement all that is released counts: value, buckets, keys, parts, the bounds of its
-    intervals and what it says about its noise.
+    Of a measurement all that is released counts: value, buckets, keys, parts and the bounds of its
+    intervals.
     """
     if isinstance(output, Measurement):
-        return (output.noise, *(fingerprint(each) for each in _released(output)))
+        return tuple(fingerprint(each) for each in _released(output))
     if isinstance(output, np.ndarray):
         # NaN is a value like any other here, but it does not equal itself.
         return (output.shape, *(None if each != each else each for each in output.flat))
@@ -130,7 +130,7 @@ def _bytes(output: Any) -> bytes:
     """Equal for equal outputs, as `fingerprint`, and fast for measurements."""
     if isinstance(output, Measurement):
         arrays = [b"" if each is None else each.tobytes() for each in _released(output)]
-        return b"|".join([output.noise.encode(), *arrays])
+        return b"|".join(arrays)
     if isinstance(output, Sequence) and not isinstance(output, str | bytes):
         return b",".join(map(_bytes, output))
     return repr(fingerprint(output)).encode()

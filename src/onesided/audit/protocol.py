@@ -56,8 +56,10 @@ class AtEpsilon:
     mechanism: Mechanism
     epsilon: Fraction
 
-    def release(self, data: Histogram, rng: Randomness) -> Measurement:
-        return self.mechanism.release(data, epsilon=self.epsilon, rng=rng)
+    def release(self, data: Histogram, rng: Randomness) -> tuple[str, Measurement]:
+        """What a release says about its noise belongs to what an attacker sees."""
+        noise = self.mechanism.terms(Outline.of(data), self.epsilon).noise
+        return noise, self.mechanism.release(data, epsilon=self.epsilon, rng=rng)
 
 
 @dataclass(frozen=True)
@@ -67,12 +69,13 @@ class StepByStep:
     mechanism: AdaptiveMechanism
     epsilon: Fraction
 
-    def release(self, data: Histogram, rng: Randomness) -> tuple[Measurement, Measurement]:
+    def release(self, data: Histogram, rng: Randomness) -> tuple[Any, ...]:
         outline = Outline.of(data)
         self.mechanism.check(outline)
         probe = self.mechanism.probe(data, self.epsilon, rng)
         choice = self.mechanism.choose(probe, outline, self.epsilon, rng)
-        return probe, choice.measure(data, rng)
+        said = self.mechanism.probe_terms(outline, self.epsilon).noise, choice.terms.noise
+        return *said, probe, choice.measure(data, rng)
 
 
 @dataclass(frozen=True)
@@ -87,5 +90,6 @@ class BinByBin(AtEpsilon):
 
     def release_many(self, data: Histogram, runs: int, rng: Randomness) -> NDArray[Any]:
         repeated = data.rearranged(np.tile(np.arange(data.bins), runs))
-        value = self.release(repeated, rng).value.reshape(runs, data.bins)
+        whole = self.mechanism.release(repeated, epsilon=self.epsilon, rng=rng)
+        value = whole.value.reshape(runs, data.bins)
         return np.rint(value * 1024) / 1024 if self.rounded else np.asarray(value)

@@ -2,12 +2,21 @@
 
 units.py         Unit: what one record is
 histogram.py     Histogram, Axis: the only form in which a mechanism sees counts
-measurement.py   Measurement, Interval: what a mechanism gives back
+measurement.py   MeasurementTerms, Covers: what a mechanism says before the data are read;
+                 Measurement, Interval: what it gives back
 """
 
 from __future__ import annotations
 
 from onesided.data.histogram import Axis, Histogram
-from onesided.data.measurement import Interval, Measured, Measurement
+from onesided.data.measurement import Covers, Interval, Measured, Measurement, MeasurementTerms
 
-__all__ = ["Axis", "Histogram", "Interval", "Measured", "Measurement"]
+__all__ = [
+    "Axis",
+    "Covers",
+    "Histogram",
+    "Interval",
+    "Measured",
+    "Measurement",
+    "MeasurementTerms",
+]

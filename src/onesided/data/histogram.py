@@ -12,7 +12,8 @@ from onesided.errors import InputError
 
 Counts = NDArray[np.int64]
 
-_LARGEST = 2**53  # beyond it a float can no longer say which integer it meant
+LARGEST_COUNT = 2**53
+"""Beyond it a float can no longer say which integer it meant."""
 
 
 @dataclass(frozen=True)
@@ -134,7 +135,7 @@ def _counts(values: ArrayLike, name: str) -> Counts:
         raise InputError(f"`{name}` must not contain NaN or infinite counts.")
     if np.any(floats < 0) or np.any(floats != np.floor(floats)):
         raise InputError(f"`{name}` must contain whole numbers that are not negative.")
-    if floats.size and floats.max() > _LARGEST:
+    if floats.size and floats.max() > LARGEST_COUNT:
         raise InputError(f"`{name}` must not contain counts above 2^53.")
     counts = array.astype(np.int64)
     counts.flags.writeable = False

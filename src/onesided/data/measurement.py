@@ -1,4 +1,8 @@
-"""What a mechanism gives back: a value, what it cost, and what can be said about its error."""
+"""What a mechanism says before the data are read, and what it gives back once it has run.
+
+Everything that can be said beforehand is in `MeasurementTerms` and follows from public facts. A
+`Measurement` holds released numbers and what follows from them, and cannot speak of the terms.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +26,39 @@ class Measured(Enum):
 
 
 @dataclass(frozen=True)
+class Covers:
+    """An interval that an answer will have: of which quantity, and how often it holds.
+
+    - `upper`: whether there is an upper bound beside the lower one.
+    - `confidence`: as in `Interval`.
+    - `whole`: whether the bounds are integers.
+    """
+
+    of: Measured
+    upper: bool
+    confidence: float
+    whole: bool = True
+
+
+@dataclass(frozen=True)
+class MeasurementTerms:
+    """All that can be said of a run before the data are read.
+
+    - `loss`: the pair that the run costs.
+    - `noise`: the noise in words, for the receipt.
+    - `whole`: whether the released values are integers.
+    - `covers`: the intervals that the answer will have, in their order.
+    - `buckets`: whether the answer says which bucket each bin is in.
+    """
+
+    loss: Loss
+    noise: str
+    whole: bool
+    covers: tuple[Covers, ...] = ()
+    buckets: bool = False
+
+
+@dataclass(frozen=True)
 class Interval:
     """Bounds on a true quantity, computed from public facts and released values only.
 
@@ -41,8 +78,6 @@ class Measurement:
 
     - `value`: the released histogram, of the input's shape; for an open domain one entry for each
       listed key.
-    - `loss`: the pair that this run cost.
-    - `noise`: the noise in words, for the receipt.
     - `intervals`: what the value says about the truth, see `Interval`.
     - `buckets`: for mechanisms that measure buckets, the number of the bucket of each bin.
     - `keys`: for an open domain, the positions (in the input's sorted key list) of the listed keys.
@@ -50,8 +85,6 @@ class Measurement:
     """
 
     value: NDArray[Any]
-    loss: Loss
-    noise: str
     intervals: tuple[Interval, ...] = ()
     buckets: NDArray[np.int64] | None = None
     keys: NDArray[np.int64] | None = None

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from onesided.data import Histogram, Measurement
+from onesided.data import Histogram, Measurement, MeasurementTerms
 from onesided.data.histogram import Counts
 from onesided.experiments.metrics import l1, mre, rel
 from onesided.experiments.trial import SEED_DIGITS, Row, Scalar
-from onesided.mechanisms.base import Mechanism
+from onesided.mechanisms.base import Mechanism, Outline
 from onesided.mechanisms.baselines import Suppress
-from onesided.mechanisms.bucket import Bucketed
 from onesided.mechanisms.dawa_reference import DawaReference
 from onesided.mechanisms.recipe import DawazReference
 from onesided.mechanisms.registry import mechanism
@@ -35,13 +34,14 @@ class SuppressAsPrinted(Suppress):
 
     name: ClassVar[str] = "suppress-continuous"
 
+    def terms(self, outline: Outline, epsilon: Fraction) -> MeasurementTerms:
+        scale = float(outline.k / (self.factor * epsilon))
+        noise = f"Laplace of scale {scale:g} on each non-sensitive count"
+        return MeasurementTerms(self.loss(epsilon), noise, whole=False)
+
     def measure(self, data: Histogram, epsilon: Fraction, rng: Randomness) -> Measurement:
         scale = float(data.k / (self.factor * epsilon))
-        return Measurement(
-            value=data.nonsensitive + rng.generator().laplace(0.0, scale, data.shape),
-            loss=self.loss(epsilon),
-            noise=f"Laplace of scale {scale:g} on each non-sensitive count",
-        )
+        return Measurement(data.nonsensitive + rng.generator().laplace(0.0, scale, data.shape))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,8 +50,8 @@ class AddRemoveDawa(DawaReference):
 
     name: ClassVar[str] = "dawa-reference-add-remove"
 
-    def run_on_all(self, data: Histogram, epsilon: Fraction, rng: Randomness) -> Bucketed:
-        return super().run_on_all(data, 2 * epsilon, rng)
+    def budget_on_all(self, epsilon: Fraction) -> Fraction:
+        return epsilon
 
 
 OSDP_RR = Method("OsdpRR", mechanism("rr"))

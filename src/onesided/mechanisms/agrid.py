@@ -76,12 +76,9 @@ class AGrid(BucketAlgorithm):
         self, counts: Counts, k: int, budget: Fraction, rng: Randomness, n: int | None = None
     ) -> Bucketed:
         self.check_shape(counts.shape)
-        total_rate = budget * self.total_share / k
-        rate = budget * (1 - self.total_share) / k
-        coarse_rate, fine_rate = rate * self.coarse_share, rate * (1 - self.coarse_share)
-
+        total_rate, coarse_rate, fine_rate = self._rates(k, budget)
         total = int(counts.sum() + rng.two_sided_geometric(total_rate, 1)[0])
-        grid = Grid.even(counts.shape, self._coarse_side(total, rate))
+        grid = Grid.even(counts.shape, self._coarse_side(total, coarse_rate + fine_rate))
         coarse = measure_totals(bucket_totals(counts, grid.cells()), coarse_rate, rng).values
         finer = Refinement.of(grid, self._fine_sides(coarse, fine_rate))
         buckets = finer.cells()
@@ -90,10 +87,24 @@ class AGrid(BucketAlgorithm):
         return Bucketed(
             value=spread_evenly(shrunk(totals, float(self.shrink / fine_rate)), buckets),
             buckets=buckets,
-            noise=f"two-sided geometric: rate {total_rate} on the total, rate {coarse_rate} on "
-            f"each coarse cell, rate {fine_rate} on each fine one",
             intervals=(fine.interval,),
             parts={"bucket_totals": fine.values, "coarse_totals": coarse},
+        )
+
+    def noise(self, shape: tuple[int, ...], k: int, budget: Fraction) -> str:
+        total_rate, coarse_rate, fine_rate = self._rates(k, budget)
+        return (
+            f"two-sided geometric: rate {total_rate} on the total, rate {coarse_rate} on "
+            f"each coarse cell, rate {fine_rate} on each fine one"
+        )
+
+    def _rates(self, k: int, budget: Fraction) -> tuple[Fraction, Fraction, Fraction]:
+        """Those of the noise on the total, on a coarse cell and on a fine one."""
+        grids = budget * (1 - self.total_share) / k
+        return (
+            budget * self.total_share / k,
+            grids * self.coarse_share,
+            grids * (1 - self.coarse_share),
         )
 
     def _coarse_side(self, total: int, rate: Fraction) -> int:

@@ -74,11 +74,16 @@ class AHP(BucketAlgorithm):
         return Bucketed(
             value=spread_evenly(totals, buckets),
             buckets=buckets,
-            noise=f"two-sided geometric: rate {first_rate} on each count for the clusters, "
-            f"rate {second_rate} on the total of each cluster",
             intervals=(measured.interval,),
             parts={"bucket_totals": measured.values},
             edges=_smallest(noisy, buckets),
+        )
+
+    def noise(self, shape: tuple[int, ...], k: int, budget: Fraction) -> str:
+        first_rate, second_rate = self.rates(k, budget)
+        return (
+            f"two-sided geometric: rate {first_rate} on each count for the clusters, "
+            f"rate {second_rate} on the total of each cluster"
         )
 
     def rates(self, k: int, budget: Fraction) -> tuple[Fraction, Fraction]:

@@ -9,8 +9,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from onesided.data import Histogram, Measurement
-from onesided.data.histogram import Counts
+from onesided.data import Histogram, Measurement, MeasurementTerms
+from onesided.data.histogram import LARGEST_COUNT, Counts
 from onesided.loss import Loss
 from onesided.mechanisms.base import AdaptiveMechanism, Choice, Kind, Outline, PublicFacts
 from onesided.mechanisms.candidate import Before, Candidate, outline_of
@@ -19,8 +19,8 @@ from onesided.mechanisms.gallery import pictures
 from onesided.mechanisms.one_sided import subtract_noise
 from onesided.mechanisms.picture import Picture
 from onesided.mechanisms.probe import (
-    probe_loss,
     probe_rate,
+    probe_terms,
     released_total,
     sensitive_total,
     take_probe,
@@ -63,8 +63,8 @@ class Auto(AdaptiveMechanism):
         )
         return min((error for error in expected if error is not None), default=None)
 
-    def probe_loss(self, epsilon: Fraction, outline: Outline) -> Loss:
-        return probe_loss(epsilon, outline)
+    def probe_terms(self, outline: Outline, epsilon: Fraction) -> MeasurementTerms:
+        return probe_terms(outline, epsilon)
 
     def probe(self, data: Histogram, epsilon: Fraction, rng: Randomness) -> Measurement:
         return take_probe(data, epsilon, rng)
@@ -106,26 +106,32 @@ class Chosen(Choice):
         return self.candidate.label
 
     @property
-    def loss(self) -> Loss:  # type: ignore[override]
-        return self.candidate.loss(self.epsilon, self.outline)
+    def terms(self) -> MeasurementTerms:
+        return self.candidate.terms(self.outline, self._before(self.probe.value), self._left)
 
     def measure(self, data: Histogram, rng: Randomness) -> Measurement:
         counts = self.probe.value
         if self.probe.keys is not None:
             counts = np.zeros(data.shape, dtype=np.int64)
             counts[self.probe.keys] = self.probe.value
+        return self.candidate.measure(data, self._before(counts), self._left, rng)
+
+    @property
+    def _left(self) -> Loss:
+        return self.candidate.loss(self.epsilon, self.outline)
+
+    def _before(self, counts: Counts) -> Before:
         total = None
         if self.outline.n is None:
             total = released_total(self.probe, self.outline, self.epsilon)
-        before = Before(counts, probe_rate(self.epsilon, self.outline), total)
-        return self.candidate.measure(data, before, self.loss, rng)
+        return Before(counts, probe_rate(self.epsilon, self.outline), total)
 
 
 def _trial(made_up: Picture, outline: Outline) -> Histogram:
     """A picture as a histogram with the outline of the data."""
     return Histogram(
-        made_up.all,
-        made_up.nonsensitive,
+        np.minimum(made_up.all, LARGEST_COUNT),
+        np.minimum(made_up.nonsensitive, LARGEST_COUNT),
         k=outline.k,
         total_public=outline.n is not None,
         n=outline.n,

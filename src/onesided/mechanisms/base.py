@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 from typing import ClassVar
 
-from onesided.data import Histogram, Measurement
+from onesided.data import Histogram, Measurement, MeasurementTerms
 from onesided.errors import MechanismRefused
 from onesided.loss import Loss, Number, positive
 from onesided.randomness import Randomness, system
@@ -109,8 +109,15 @@ class Mechanism(ABC):
             )
 
     @abstractmethod
+    def terms(self, outline: Outline, epsilon: Fraction) -> MeasurementTerms:
+        """All that can be said of a release at OSDP `epsilon` before the data are read."""
+
+    @abstractmethod
     def measure(self, data: Histogram, epsilon: Fraction, rng: Randomness) -> Measurement:
-        """Run on `data` at OSDP `epsilon`; called by `release` after the checks."""
+        """Run on `data` at OSDP `epsilon`; called by `release` after the checks.
+
+        Nothing that `check` has let pass may raise here, whatever the counts are.
+        """
 
     def release(
         self, data: Histogram, *, epsilon: Number, rng: Randomness | None = None
@@ -126,12 +133,18 @@ class Choice(ABC):
 
     #: The choice in words, for the receipt.
     label: str
-    #: What running it costs, beside the probe that is paid already.
-    loss: Loss
+
+    @property
+    @abstractmethod
+    def terms(self) -> MeasurementTerms:
+        """Those of this step alone: its loss comes to that of the probe, which is paid already.
+
+        They follow from the stored probe and from public facts.
+        """
 
     @abstractmethod
     def measure(self, data: Histogram, rng: Randomness) -> Measurement:
-        """Run on `data`; the measurement's loss is that of this step alone."""
+        """Run on `data`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,14 +152,20 @@ class AdaptiveMechanism(Mechanism):
     """A mechanism that looks first and then decides how to spend the rest.
 
     A session takes the steps one by one, so that each is charged before it runs and stored before
-    the next: `probe_loss`, `probe`, `choose` (free: it sees the probe and public facts alone), the
-    choice's `loss`, the choice's `measure`. Whatever is chosen, the two losses add up to the OSDP
+    the next: `probe_terms`, `probe`, `choose` (free: it sees the probe and public facts alone), the
+    choice's `terms`, the choice's `measure`. Whatever is chosen, the two losses add up to the OSDP
     ε exactly; `loss` is a pair that covers every choice, for those who must charge beforehand.
     """
 
     @abstractmethod
-    def probe_loss(self, epsilon: Fraction, outline: Outline) -> Loss:
-        """What `probe` costs."""
+    def probe_terms(self, outline: Outline, epsilon: Fraction) -> MeasurementTerms:
+        """What can be said of the `probe` before the data are read."""
+
+    def terms(self, outline: Outline, epsilon: Fraction) -> MeasurementTerms:
+        """Those of both steps, as far as they are known before the first one."""
+        loss = self.loss(epsilon, fixed_n=outline.n is not None)
+        noise = f"{self.probe_terms(outline, epsilon).noise}; then that of what the probe suggests"
+        return MeasurementTerms(loss, noise, whole=False)
 
     @abstractmethod
     def probe(self, data: Histogram, epsilon: Fraction, rng: Randomness) -> Measurement:
@@ -162,7 +181,4 @@ class AdaptiveMechanism(Mechanism):
         """Both steps in one, for bare histograms."""
         probe = self.probe(data, epsilon, rng)
         choice = self.choose(probe, Outline.of(data), epsilon, rng)
-        final = choice.measure(data, rng)
-        return replace(
-            final, loss=probe.loss + final.loss, noise=f"{probe.noise}; then {final.noise}"
-        )
+        return choice.measure(data, rng)

@@ -8,10 +8,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from onesided.data import Histogram, Measurement
+from onesided.data import Histogram, Measurement, MeasurementTerms
 from onesided.errors import InputError
 from onesided.loss import Loss, rational
-from onesided.mechanisms.base import Kind, Mechanism, PublicFacts
+from onesided.mechanisms.base import Kind, Mechanism, Outline, PublicFacts
 from onesided.mechanisms.noise import two_sided_mean_size
 from onesided.randomness import Randomness
 
@@ -55,14 +55,15 @@ class Suppress(_Broken):
         left_out = facts.density * (1 - facts.nonsensitive_share)
         return left_out + two_sided_mean_size(self.factor * epsilon / facts.k)
 
+    def terms(self, outline: Outline, epsilon: Fraction) -> MeasurementTerms:
+        rate = self.factor * epsilon / outline.k
+        noise = f"two-sided geometric of rate {rate} on each non-sensitive count"
+        return MeasurementTerms(self.loss(epsilon), noise, whole=True)
+
     def measure(self, data: Histogram, epsilon: Fraction, rng: Randomness) -> Measurement:
         rate = self.factor * epsilon / data.k
         noise = rng.two_sided_geometric(rate, data.bins).reshape(data.shape)
-        return Measurement(
-            value=data.nonsensitive + noise,
-            loss=self.loss(epsilon),
-            noise=f"two-sided geometric of rate {rate} on each non-sensitive count",
-        )
+        return Measurement(data.nonsensitive + noise)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,8 +74,11 @@ class AllNonsensitive(_Broken):
     summary: ClassVar[str] = "exact counts of the non-sensitive units"
     refusal: ClassVar[str] = "it adds no noise, so who is missing is sensitive; use one-sided."
 
+    def terms(self, outline: Outline, epsilon: Fraction) -> MeasurementTerms:
+        return MeasurementTerms(self.loss(epsilon), "none", whole=True)
+
     def measure(self, data: Histogram, epsilon: Fraction, rng: Randomness) -> Measurement:
-        return Measurement(data.nonsensitive, self.loss(epsilon), "none")
+        return Measurement(data.nonsensitive)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,6 +97,8 @@ class NonTruman(_Broken):
     summary: ClassVar[str] = "access control that refuses bins with a sensitive unit"
     refusal: ClassVar[str] = "its refusals say where sensitive units are; use one-sided."
 
+    def terms(self, outline: Outline, epsilon: Fraction) -> MeasurementTerms:
+        return MeasurementTerms(self.loss(epsilon), "none", whole=False)
+
     def measure(self, data: Histogram, epsilon: Fraction, rng: Randomness) -> Measurement:
-        value = np.where(data.sensitive > 0, np.nan, data.all.astype(np.float64))
-        return Measurement(value, self.loss(epsilon), "none")
+        return Measurement(np.where(data.sensitive > 0, np.nan, data.all.astype(np.float64)))

@@ -16,10 +16,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from onesided.data import Histogram, Interval, Measurement
+from onesided.data import Covers, Histogram, Interval, Measured, Measurement, MeasurementTerms
 from onesided.data.histogram import Counts
 from onesided.loss import Loss
 from onesided.mechanisms.base import Mechanism, Outline, PublicFacts
+from onesided.mechanisms.noise import CONFIDENCE
 from onesided.mechanisms.totals import expected_shrunk_error
 from onesided.randomness import Randomness
 
@@ -30,14 +31,12 @@ class Bucketed:
 
     - `value`: the estimate of each bin.
     - `buckets`: the number of each bin's bucket, from 0.
-    - `noise`: the noise in words, for the receipt.
     - `intervals`, `parts`: as in `Measurement`.
     - `edges`: the smallest noisy count in each bucket, where buckets are of like noisy counts.
     """
 
     value: NDArray[Any]
     buckets: NDArray[np.int64]
-    noise: str
     intervals: tuple[Interval, ...] = ()
     parts: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     edges: Counts | None = None
@@ -55,6 +54,10 @@ class BucketAlgorithm(Mechanism):
     assumes: ClassVar[str] = "no two groups are alike"
     #: Whether `run` makes use of the public number of units where it is handed over.
     reads_n: ClassVar[bool] = False
+    #: The intervals that an answer has.
+    covers: ClassVar[tuple[Covers, ...]] = (
+        Covers(Measured.BUCKETS, upper=True, confidence=float(CONFIDENCE)),
+    )
 
     def check_shape(self, shape: tuple[int, ...]) -> None:
         """Refuse a number of bins or dimensions that the algorithm is not made for."""
@@ -73,6 +76,10 @@ class BucketAlgorithm(Mechanism):
         `n` is the public number of units, given only where it stands for the total of `counts`.
         """
 
+    @abstractmethod
+    def noise(self, shape: tuple[int, ...], k: int, budget: Fraction) -> str:
+        """The noise of `run` on counts of that shape, in words."""
+
     def loss(self, epsilon: Fraction, *, fixed_n: bool = False) -> Loss:
         """(ε/2, ε/2): ordinary DP for adding or removing a unit at ε/2, on all units."""
         half = epsilon / 2
@@ -86,16 +93,32 @@ class BucketAlgorithm(Mechanism):
         """The expected mean of |x̃ᵢ − xᵢ| at add/remove `budget`, where no two bins are alike."""
         return None
 
+    def budget_on_all(self, epsilon: Fraction) -> Fraction:
+        """The add/remove budget of a run on all units at OSDP `epsilon`."""
+        return epsilon / 2
+
     def run_on_all(self, data: Histogram, epsilon: Fraction, rng: Randomness) -> Bucketed:
-        """Run on all units at add/remove ε/2, which is OSDP `epsilon`."""
-        return self.run(data.all, data.k, epsilon / 2, rng, data.n if self.reads_n else None)
+        """Run on all units at OSDP `epsilon`."""
+        n = data.n if self.reads_n else None
+        return self.run(data.all, data.k, self.budget_on_all(epsilon), rng, n)
+
+    def noise_on_all(self, outline: Outline, epsilon: Fraction) -> str:
+        """The noise of `run_on_all`, in words."""
+        return self.noise(outline.shape or (), outline.k, self.budget_on_all(epsilon))
+
+    def terms(self, outline: Outline, epsilon: Fraction) -> MeasurementTerms:
+        return MeasurementTerms(
+            loss=self.loss(epsilon, fixed_n=outline.n is not None),
+            noise=self.noise_on_all(outline, epsilon),
+            whole=False,
+            covers=self.covers,
+            buckets=True,
+        )
 
     def measure(self, data: Histogram, epsilon: Fraction, rng: Randomness) -> Measurement:
         result = self.run_on_all(data, epsilon, rng)
         return Measurement(
             value=result.value,
-            loss=self.loss(epsilon, fixed_n=data.total_public),
-            noise=result.noise,
             intervals=result.intervals,
             buckets=result.buckets,
             parts=result.parts,

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from onesided.data import Histogram, Interval, Measured, Measurement
+from onesided.data import Covers, Histogram, Interval, Measured, Measurement, MeasurementTerms
 from onesided.data.histogram import Counts
 from onesided.loss import Loss
 from onesided.mechanisms.ahp import AHP
@@ -24,11 +24,13 @@ from onesided.mechanisms.candidate import (
     outline_of,
     sensitive_units,
     topped_up,
+    topped_up_rate,
 )
 from onesided.mechanisms.dawa import Dawa
 from onesided.mechanisms.given_buckets import GivenBuckets
 from onesided.mechanisms.halving import halving_tree
 from onesided.mechanisms.noise import unbiased
+from onesided.mechanisms.one_sided import one_sided_noise
 from onesided.mechanisms.pieces import Pieces
 from onesided.mechanisms.probe import probe_loss
 from onesided.mechanisms.wary import SHARES, Wary, share_for
@@ -60,11 +62,17 @@ class Ordinary(Candidate):
     def loss(self, epsilon: Fraction, outline: Outline) -> Loss:
         return _halves(epsilon, outline)
 
+    def terms(self, outline: Outline, before: Before, left: Loss) -> MeasurementTerms:
+        return _terms_on_all(self._wary(outline, before, left), outline, left)
+
     def measure(self, data: Histogram, before: Before, left: Loss, rng: Randomness) -> Measurement:
-        units = _units(data, before)
-        share = share_for(units, left.sensitive / data.k, self.least_share)
-        wary = Wary(inner=self.inner, deviation_share=share)
+        wary = self._wary(Outline.of(data), before, left)
         return _measured_on_all(wary, data, before, left, rng)
+
+    def _wary(self, outline: Outline, before: Before, left: Loss) -> Wary:
+        rate = left.sensitive / outline.k
+        share = share_for(_units(outline, before), rate, self.least_share)
+        return Wary(inner=self.inner, deviation_share=share)
 
     def expected_error(self, facts: PublicFacts, epsilon: Fraction) -> float | None:
         left = self.loss(epsilon, outline_of(facts))
@@ -86,18 +94,25 @@ class InPieces(Candidate):
     def loss(self, epsilon: Fraction, outline: Outline) -> Loss:
         return _halves(epsilon, outline)
 
+    def terms(self, outline: Outline, before: Before, left: Loss) -> MeasurementTerms:
+        return _terms_on_all(self._wary(outline, before, left), outline, left)
+
     def measure(self, data: Histogram, before: Before, left: Loss, rng: Randomness) -> Measurement:
-        found = before.pieces
-        buckets = np.empty(data.bins, dtype=np.int64)
-        buckets[halving_tree(data.shape).order] = _levels(found)
-        known = data.n is not None and not buckets.any()
+        wary = self._wary(Outline.of(data), before, left)
+        return _measured_on_all(wary, data, before, left, rng)
+
+    def _wary(self, outline: Outline, before: Before, left: Loss) -> Wary:
+        found, shape = before.pieces, outline.shape or ()
+        order = halving_tree(shape).order
+        buckets = np.empty(order.size, dtype=np.int64)
+        buckets[order] = _levels(found)
+        known = outline.n is not None and not buckets.any()
         most = Fraction(1) if known else MOST_FOR_QUESTIONS
         together = float(found.means[found.several].sum()) / max(found.units, 1.0)
-        units = _units(data, before) * together
-        share = share_for(units, left.sensitive / data.k, SHARES[0], most)
-        inner = GivenBuckets(buckets=buckets.reshape(data.shape))
-        wary = Wary(inner=inner, deviation_share=share, shortfall_share=most - share)
-        return _measured_on_all(wary, data, before, left, rng)
+        units = _units(outline, before) * together
+        share = share_for(units, left.sensitive / outline.k, SHARES[0], most)
+        inner = GivenBuckets(buckets=buckets.reshape(shape))
+        return Wary(inner=inner, deviation_share=share, shortfall_share=most - share)
 
     def expected_error(self, facts: PublicFacts, epsilon: Fraction) -> float | None:
         """Data decide; where units are spread evenly it is next to nothing."""
@@ -118,6 +133,16 @@ class Split(Candidate):
     def loss(self, epsilon: Fraction, outline: Outline) -> Loss:
         return left_of(Fraction(1, 2), epsilon, outline)
 
+    def terms(self, outline: Outline, before: Before, left: Loss) -> MeasurementTerms:
+        shares = " or ".join(map(str, SHARES))
+        noise = (
+            f"{one_sided_noise(topped_up_rate(outline.k, before, left))}; a partition and "
+            f"two-sided noise on totals of sensitive units in buckets and on the deviations of "
+            f"buckets, the last at {shares} of the rate {left.sensitive / outline.k}, as what was "
+            "seen suggests"
+        )
+        return MeasurementTerms(left, noise, whole=False, covers=(_CERTAIN,))
+
     def measure(self, data: Histogram, before: Before, left: Loss, rng: Randomness) -> Measurement:
         seen, rate = topped_up(data, before, left, rng)
         units = sensitive_units(data, before.total, seen, rate)
@@ -131,8 +156,6 @@ class Split(Candidate):
         value = result.value + others.reshape(data.shape)
         return Measurement(
             value=_agreeing(value, seen, rate, buckets),
-            loss=left,
-            noise=f"one-sided geometric of rate {rate} on each non-sensitive count; {result.noise}",
             intervals=_certain(seen),
             parts={"lower": np.maximum(seen, 0)},
         )
@@ -149,6 +172,19 @@ def _halves(epsilon: Fraction, outline: Outline) -> Loss:
     return Loss(budget, budget, fixed_n=outline.n is not None)
 
 
+_CERTAIN = Covers(Measured.ALL, upper=False, confidence=1.0)
+
+
+def _terms_on_all(wary: Wary, outline: Outline, left: Loss) -> MeasurementTerms:
+    return MeasurementTerms(
+        loss=left,
+        noise=wary.noise(outline.shape or (), outline.k, left.sensitive),
+        whole=False,
+        covers=(*wary.inner.covers, _CERTAIN),
+        buckets=True,
+    )
+
+
 def _measured_on_all(
     wary: Wary, data: Histogram, before: Before, left: Loss, rng: Randomness
 ) -> Measurement:
@@ -158,7 +194,6 @@ def _measured_on_all(
     return replace(
         plain,
         value=_agreeing(plain.value, before.counts, before.rate, plain.buckets.reshape(-1)),
-        loss=left,
         intervals=(*plain.intervals, *_certain(before.counts)),
         parts={**plain.parts, "lower": np.maximum(before.counts, 0)},
     )
@@ -185,10 +220,10 @@ def _certain(seen: Counts) -> tuple[Interval, ...]:
     return (Interval(Measured.ALL, np.maximum(seen, 0), None, 1.0),)
 
 
-def _units(data: Histogram, before: Before) -> float:
+def _units(outline: Outline, before: Before) -> float:
     """About how many units there are, from public facts and the probe."""
-    if data.n is not None:
-        return float(data.n)
+    if outline.n is not None:
+        return float(outline.n)
     others = float(unbiased(before.counts, float(before.rate)).sum())
     return others + (before.total.value if before.total else 0)
 

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from onesided.data import Histogram, Measurement
+from onesided.data import Histogram, Measurement, MeasurementTerms
 from onesided.data.histogram import Counts
 from onesided.loss import Loss
 from onesided.mechanisms.base import Outline, PublicFacts
@@ -60,6 +60,10 @@ class Candidate(ABC):
         """The pair that, added to the probe's, has the OSDP ε."""
 
     @abstractmethod
+    def terms(self, outline: Outline, before: Before, left: Loss) -> MeasurementTerms:
+        """What can be said of `measure` once the probe has released `before`."""
+
+    @abstractmethod
     def measure(self, data: Histogram, before: Before, left: Loss, rng: Randomness) -> Measurement:
         """Run on `data`, of which the probe has released `before`, at the cost `left`."""
 
@@ -87,9 +91,14 @@ def topped_up(
     max(x_ns − G₁, x_ns − G₂) = x_ns − min(G₁, G₂), and the smaller of two geometric variables of
     rates p and q is geometric of rate p + q: nothing of the probe is lost.
     """
-    rate = left.nonsensitive / data.k
-    again = subtract_noise(data.nonsensitive, rate, rng)
-    return np.maximum(before.counts, again), before.rate + rate
+    rate = topped_up_rate(data.k, before, left)
+    again = subtract_noise(data.nonsensitive, rate - before.rate, rng)
+    return np.maximum(before.counts, again), rate
+
+
+def topped_up_rate(k: int, before: Before, left: Loss) -> Fraction:
+    """The rate of G in `topped_up`."""
+    return before.rate + left.nonsensitive / k
 
 
 def sensitive_units(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
-from onesided.data import Histogram, Measurement
+from onesided.data import Histogram, Measurement, MeasurementTerms
 from onesided.data.histogram import Counts
 from onesided.loss import Loss
 from onesided.mechanisms.base import Outline, PublicFacts
@@ -17,6 +17,7 @@ from onesided.mechanisms.candidate import (
     left_of,
     outline_of,
     topped_up,
+    topped_up_rate,
 )
 from onesided.mechanisms.halving import halving_tree
 from onesided.mechanisms.localities import localities
@@ -29,9 +30,10 @@ from onesided.mechanisms.noise import (
     unbiased,
 )
 from onesided.mechanisms.noise_on_sums import Noise
+from onesided.mechanisms.one_sided import one_sided_noise
 from onesided.mechanisms.posterior import likely_counts
 from onesided.mechanisms.probe import MOST_BINS_FOR_BUCKETS, probe_rate
-from onesided.mechanisms.residual import Residual, Seen, intervals
+from onesided.mechanisms.residual import COVERS, Residual, Seen, intervals
 from onesided.randomness import Randomness
 
 SHARE = Fraction(1, 2)
@@ -51,11 +53,15 @@ class Continued(Candidate):
     def loss(self, epsilon: Fraction, outline: Outline) -> Loss:
         return left_of(self.mechanism.sensitive_share, epsilon, outline)
 
+    def terms(self, outline: Outline, before: Before, left: Loss) -> MeasurementTerms:
+        rate = topped_up_rate(outline.k, before, left)
+        noise = self.mechanism.completed_noise(rate, left.sensitive, outline)
+        return MeasurementTerms(left, noise, whole=False, covers=COVERS)
+
     def measure(self, data: Histogram, before: Before, left: Loss, rng: Randomness) -> Measurement:
         counts, rate = topped_up(data, before, left, rng)
         seen = Seen(np.maximum(counts, 0), rate)
-        completed = self.mechanism.complete(data, seen, left.sensitive, before.total, rng)
-        return replace(completed, loss=left)
+        return self.mechanism.complete(data, seen, left.sensitive, before.total, rng)
 
     def expected_error(self, facts: PublicFacts, epsilon: Fraction) -> float | None:
         return self.mechanism.expected_error(facts, epsilon)
@@ -79,6 +85,13 @@ class Completed(Candidate):
     def loss(self, epsilon: Fraction, outline: Outline) -> Loss:
         return left_of(SHARE, epsilon, outline)
 
+    def terms(self, outline: Outline, before: Before, left: Loss) -> MeasurementTerms:
+        noise = (
+            f"{one_sided_noise(topped_up_rate(outline.k, before, left))}; "
+            f"two-sided of rate {left.sensitive / outline.k} on each sensitive one"
+        )
+        return MeasurementTerms(left, noise, whole=True, covers=COVERS)
+
     def measure(self, data: Histogram, before: Before, left: Loss, rng: Randomness) -> Measurement:
         seen, down = topped_up(data, before, left, rng)
         both = left.sensitive / data.k
@@ -91,11 +104,6 @@ class Completed(Candidate):
         upper = floor + geometric_quantile(down, tail) + beyond
         return Measurement(
             value=np.maximum(likely, floor),
-            loss=left,
-            noise=(
-                f"one-sided geometric of rate {down} on each non-sensitive count; "
-                f"two-sided of rate {both} on each sensitive one"
-            ),
             intervals=intervals(floor, upper, down),
             parts={"lower": floor},
         )

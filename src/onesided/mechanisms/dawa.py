@@ -80,8 +80,7 @@ class Dawa(BucketAlgorithm):
     ) -> Bucketed:
         self.check_shape(counts.shape)
         tree = halving_tree(counts.shape)
-        law = self.law(counts, k, budget)
-        starts = law.draw(rng)
+        starts = self.law(counts, k, budget).draw(rng)
 
         rate = budget * (1 - self.partition_share) / k
         ordered = _ordered(counts, tree)
@@ -91,17 +90,28 @@ class Dawa(BucketAlgorithm):
         return Bucketed(
             value=self._value(totals.estimates, rate, buckets).reshape(counts.shape),
             buckets=buckets.reshape(counts.shape),
-            noise=f"partition with probability proportional to e^(−{law.rate}·deviation), "
-            f"two-sided geometric of rate {totals.rate} on bucket totals, {totals.levels} levels",
             intervals=(totals.measured.interval,),
             parts={"bucket_totals": totals.measured.values},
+        )
+
+    def noise(self, shape: tuple[int, ...], k: int, budget: Fraction) -> str:
+        rate = budget * (1 - self.partition_share) / k
+        several = (
+            "" if self.workload is Workload.CELLS else ", shared by the levels of their groups"
+        )
+        return (
+            f"partition with probability proportional to e^(−{self._law_rate(k, budget)}·deviation)"
+            f", two-sided geometric of rate {rate} on bucket totals{several}"
         )
 
     def law(self, counts: Counts, k: int, budget: Fraction) -> PruningLaw:
         """The distribution of the partition at add/remove `budget`."""
         tree = halving_tree(counts.shape)
-        rate = budget * self.partition_share / (2 * k)
-        return PruningLaw(tree, box_deviations(_ordered(counts, tree), tree), rate, self.stay)
+        deviations = box_deviations(_ordered(counts, tree), tree)
+        return PruningLaw(tree, deviations, self._law_rate(k, budget), self.stay)
+
+    def _law_rate(self, k: int, budget: Fraction) -> Fraction:
+        return budget * self.partition_share / (2 * k)
 
     def _value(
         self, totals: NDArray[np.float64], rate: Fraction, buckets: Counts

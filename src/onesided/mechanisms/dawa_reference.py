@@ -12,6 +12,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from onesided.data import Covers
 from onesided.data.histogram import Counts
 from onesided.mechanisms.base import Kind
 from onesided.mechanisms.bucket import BucketAlgorithm, Bucketed
@@ -33,11 +34,20 @@ class DawaReference(BucketAlgorithm):
     kind: ClassVar[Kind] = Kind.BROKEN
     summary: ClassVar[str] = "DAWA as in public code; its choice of buckets is not private"
 
+    covers: ClassVar[tuple[Covers, ...]] = ()
+
     partition_share: Fraction = Fraction(1, 4)
 
     def __post_init__(self) -> None:
         share = checked_share(self.partition_share, "partition_share")
         object.__setattr__(self, "partition_share", share)
+
+    def noise(self, shape: tuple[int, ...], k: int, budget: Fraction) -> str:
+        scale = float(k / (budget * (1 - self.partition_share)))
+        return (
+            f"floating-point Laplace of scale {scale:g} on bucket totals, and on "
+            "the cost of buckets of two or more bins only"
+        )
 
     def run(
         self, counts: Counts, k: int, budget: Fraction, rng: Randomness, n: int | None = None
@@ -55,8 +65,6 @@ class DawaReference(BucketAlgorithm):
         return Bucketed(
             value=spread_evenly(totals, buckets),
             buckets=buckets,
-            noise=f"floating-point Laplace of scale {1 / for_totals:g} on bucket totals, and on "
-            "the cost of buckets of two or more bins only",
             parts={"bucket_totals": totals},
         )
 

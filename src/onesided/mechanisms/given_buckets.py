@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from onesided.data import Covers
 from onesided.data.histogram import Counts
 from onesided.mechanisms.base import Kind
 from onesided.mechanisms.bucket import BucketAlgorithm, Bucketed
@@ -29,6 +30,7 @@ class GivenBuckets(BucketAlgorithm):
     kind: ClassVar[Kind] = Kind.SOUND
     summary: ClassVar[str] = "noisy totals of buckets that are known before"
     reads_n: ClassVar[bool] = True
+    covers: ClassVar[tuple[Covers, ...]] = ()
     partition_share: ClassVar[Fraction] = Fraction(0)
 
     buckets: NDArray[np.int64]
@@ -38,18 +40,19 @@ class GivenBuckets(BucketAlgorithm):
     ) -> Bucketed:
         if n is not None and not self.buckets.any():
             totals = np.array([n], dtype=np.int64)
-            return self._bucketed(totals, "none on the public number of units")
+            return self._bucketed(totals)
         measured = measure_totals(bucket_totals(counts, self.buckets), budget / k, rng)
         totals = measured.values
         if n is not None:
             totals = totals + round((n - int(totals.sum())) / totals.size)
-        note = f"two-sided geometric of rate {budget / k} on the totals of given buckets"
-        return self._bucketed(totals, note)
+        return self._bucketed(totals)
 
-    def _bucketed(self, totals: Counts, note: str) -> Bucketed:
+    def noise(self, shape: tuple[int, ...], k: int, budget: Fraction) -> str:
+        return f"two-sided geometric of rate {budget / k} on the totals of given buckets"
+
+    def _bucketed(self, totals: Counts) -> Bucketed:
         return Bucketed(
             value=spread_evenly(totals, self.buckets),
             buckets=self.buckets,
-            noise=note,
             parts={"bucket_totals": totals},
         )

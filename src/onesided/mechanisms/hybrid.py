@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from onesided.data import Histogram, Interval, Measured, Measurement
+from onesided.data import Covers, Histogram, Interval, Measured, Measurement, MeasurementTerms
 from onesided.errors import InputError, MechanismRefused
 from onesided.loss import Loss, rational
 from onesided.mechanisms.base import Kind, Mechanism, Outline, PublicFacts
@@ -69,6 +69,19 @@ class Hybrid(Mechanism):
                 "or auto."
             )
 
+    def terms(self, outline: Outline, epsilon: Fraction) -> MeasurementTerms:
+        sensitive, others = (rate / outline.k for rate in self.rates(epsilon))
+        return MeasurementTerms(
+            loss=self.loss(epsilon),
+            noise=f"two-sided geometric of rate {sensitive} on bins of sensitive units only, "
+            f"one-sided of rate {others} on each other non-sensitive count",
+            whole=True,
+            covers=(
+                Covers(Measured.ALL, upper=False, confidence=float(CONFIDENCE)),
+                Covers(Measured.NONSENSITIVE, upper=True, confidence=float(CONFIDENCE)),
+            ),
+        )
+
     def measure(self, data: Histogram, epsilon: Fraction, rng: Randomness) -> Measurement:
         mask = data.only_sensitive
         assert mask is not None  # `release` has checked it
@@ -80,9 +93,6 @@ class Hybrid(Mechanism):
         beyond = geometric_quantile(others, 1 - CONFIDENCE)
         return Measurement(
             value=np.where(mask, two_sided, add_median(floor, others)),
-            loss=self.loss(epsilon),
-            noise=f"two-sided geometric of rate {sensitive} on bins of sensitive units only, "
-            f"one-sided of rate {others} on each other non-sensitive count",
             intervals=(
                 Interval(
                     Measured.ALL,

@@ -8,9 +8,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from onesided.data import Histogram, Interval, Measured, Measurement
+from onesided.data import Covers, Histogram, Interval, Measured, Measurement, MeasurementTerms
 from onesided.loss import Loss
-from onesided.mechanisms.base import Kind, Mechanism, PublicFacts
+from onesided.mechanisms.base import Kind, Mechanism, Outline, PublicFacts
 from onesided.mechanisms.noise import CONFIDENCE, two_sided_mean_size, two_sided_quantile
 from onesided.randomness import Randomness
 
@@ -36,6 +36,15 @@ class Laplace(Mechanism):
         """E|Z|, whatever the data."""
         return two_sided_mean_size(epsilon / (2 * facts.k))
 
+    def terms(self, outline: Outline, epsilon: Fraction) -> MeasurementTerms:
+        rate = epsilon / (2 * outline.k)
+        return MeasurementTerms(
+            loss=self.loss(epsilon),
+            noise=f"two-sided geometric of rate {rate} on each count of all units",
+            whole=True,
+            covers=(Covers(Measured.ALL, upper=True, confidence=float(CONFIDENCE)),),
+        )
+
     def measure(self, data: Histogram, epsilon: Fraction, rng: Randomness) -> Measurement:
         rate = epsilon / (2 * data.k)
         noise = rng.two_sided_geometric(rate, data.bins).reshape(data.shape)
@@ -49,7 +58,5 @@ class Laplace(Mechanism):
         )
         return Measurement(
             value=np.maximum(counts, 0) if self.clip else counts,
-            loss=self.loss(epsilon),
-            noise=f"two-sided geometric of rate {rate} on each count of all units",
             intervals=(interval,),
         )

@@ -8,11 +8,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from onesided.data import Histogram, Interval, Measured, Measurement
+from onesided.data import Covers, Histogram, Interval, Measured, Measurement, MeasurementTerms
 from onesided.data.histogram import Counts
 from onesided.errors import MechanismRefused
 from onesided.loss import Loss
-from onesided.mechanisms.base import Kind, Mechanism, PublicFacts
+from onesided.mechanisms.base import Kind, Mechanism, Outline, PublicFacts
 from onesided.mechanisms.noise import CONFIDENCE, geometric_mean, geometric_quantile
 from onesided.randomness import Randomness
 
@@ -48,11 +48,25 @@ class OneSided(Mechanism):
         present = facts.density * facts.nonsensitive_share
         return facts.density - present + min(geometric_mean(epsilon / facts.k), present)
 
-    def measure(self, data: Histogram, epsilon: Fraction, rng: Randomness) -> Measurement:
-        if data.open_domain and not self.clip:
+    def check(self, outline: Outline) -> None:
+        super().check(outline)
+        if outline.shape is None and not self.clip:
             raise MechanismRefused(
                 "Unclipped one-sided counts need a declared domain; declare the keys, or clip."
             )
+
+    def terms(self, outline: Outline, epsilon: Fraction) -> MeasurementTerms:
+        return MeasurementTerms(
+            loss=self.loss(epsilon, fixed_n=outline.n is not None),
+            noise=one_sided_noise(epsilon / outline.k),
+            whole=True,
+            covers=(
+                Covers(Measured.NONSENSITIVE, upper=True, confidence=float(CONFIDENCE)),
+                Covers(Measured.ALL, upper=self.use_n and outline.n is not None, confidence=1.0),
+            ),
+        )
+
+    def measure(self, data: Histogram, epsilon: Fraction, rng: Randomness) -> Measurement:
         rate = epsilon / data.k
         counts = subtract_noise(data.nonsensitive, rate, rng)
         floor = np.maximum(counts, 0)
@@ -63,12 +77,15 @@ class OneSided(Mechanism):
             value, floor = value[keys], floor[keys]
         return Measurement(
             value=value,
-            loss=self.loss(epsilon, fixed_n=data.total_public),
-            noise=f"one-sided geometric of rate {rate} on each non-sensitive count",
             intervals=intervals(floor, rate, data.n if self.use_n else None),
             keys=keys,
             parts={"lower": floor},
         )
+
+
+def one_sided_noise(rate: Fraction) -> str:
+    """Noise of `rate` that `subtract_noise` takes from counts, in words."""
+    return f"one-sided geometric of rate {rate} on each non-sensitive count"
 
 
 def subtract_noise(counts: Counts, rate: Fraction, rng: Randomness) -> Counts:

@@ -10,9 +10,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from onesided.data import Histogram, Measurement
+from onesided.data import Histogram, Measurement, MeasurementTerms
 from onesided.loss import Loss
-from onesided.mechanisms.base import Kind, Mechanism, PublicFacts
+from onesided.mechanisms.base import Kind, Mechanism, Outline, PublicFacts
 from onesided.mechanisms.one_sided import OneSided
 from onesided.randomness import Randomness
 
@@ -36,14 +36,18 @@ class OsdpLaplace(Mechanism):
         left_out = facts.density * (1 - facts.nonsensitive_share)
         return left_out + float(facts.k / epsilon)
 
+    def terms(self, outline: Outline, epsilon: Fraction) -> MeasurementTerms:
+        scale = float(outline.k / epsilon)
+        return MeasurementTerms(
+            loss=self.loss(epsilon),
+            noise=f"exponential of mean {scale:g} taken from each non-sensitive count",
+            whole=False,
+        )
+
     def measure(self, data: Histogram, epsilon: Fraction, rng: Randomness) -> Measurement:
         scale = float(data.k / epsilon)
         noisy = data.nonsensitive - rng.generator().exponential(scale, size=data.shape)
-        return Measurement(
-            value=self._corrected(noisy, scale),
-            loss=self.loss(epsilon),
-            noise=f"exponential of mean {scale:g} taken from each non-sensitive count",
-        )
+        return Measurement(value=self._corrected(noisy, scale))
 
     def _corrected(self, noisy: NDArray[np.float64], scale: float) -> NDArray[np.float64]:
         return noisy

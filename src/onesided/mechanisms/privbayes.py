@@ -112,8 +112,7 @@ class PrivBayes(BucketAlgorithm):
         self.check_shape(counts.shape)
         # An attribute with a single value says nothing and should not cost anything.
         table = Table(counts.reshape([side for side in counts.shape if side > 1] or [1]))
-        network_budget = budget * self.network_share if table.attributes > 1 else Fraction(0)
-        marginal_budget = budget * (1 - self.total_share) - network_budget
+        network_budget, marginal_budget = self._budgets(table.attributes, budget)
 
         total_rate = budget * self.total_share / k
         total = int(table.total + rng.two_sided_geometric(total_rate, 1)[0])
@@ -129,11 +128,21 @@ class PrivBayes(BucketAlgorithm):
         return Bucketed(
             value=(max(total, 0) * share).reshape(counts.shape),
             buckets=np.arange(counts.size).reshape(counts.shape),
-            noise=f"two-sided geometric: rate {total_rate} on the total, rate "
-            f"{rate} on each cell of {len(marginals)} marginals; exponential mechanism of budget "
-            f"{network_budget} for the network",
             intervals=(_cell_bounds(marginals, rate, table.counts.shape),),
         )
+
+    def noise(self, shape: tuple[int, ...], k: int, budget: Fraction) -> str:
+        network, marginals = self._budgets(sum(side > 1 for side in shape), budget)
+        return (
+            f"two-sided geometric: rate {budget * self.total_share / k} on the total, rate "
+            f"{marginals / k} divided by the number of marginals on each cell of one; exponential "
+            f"mechanism of budget {network} for the network"
+        )
+
+    def _budgets(self, attributes: int, budget: Fraction) -> tuple[Fraction, Fraction]:
+        """For the network, which a single attribute does not need, and for all marginals."""
+        network = budget * self.network_share if attributes > 1 else Fraction(0)
+        return network, budget * (1 - self.total_share) - network
 
     def _network(
         self, table: Table, most_cells: Fraction, budget: Fraction, rng: Randomness

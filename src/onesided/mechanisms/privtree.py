@@ -89,10 +89,16 @@ class PrivTree(BucketAlgorithm):
         return Bucketed(
             value=spread_evenly(totals, buckets).reshape(counts.shape),
             buckets=buckets.reshape(counts.shape),
-            noise=f"two-sided geometric: rate {plan.rate} on the count of each tested tree node, "
-            f"rate {rate} on the total of each leaf",
             intervals=(measured.interval,),
             parts={"bucket_totals": measured.values},
+        )
+
+    def noise(self, shape: tuple[int, ...], k: int, budget: Fraction) -> str:
+        plan = self.calibration(shape, k, budget * self.partition_share)
+        rate = budget * (1 - self.partition_share) / k
+        return (
+            f"two-sided geometric: rate {plan.rate} on the count of each tested tree node, "
+            f"rate {rate} on the total of each leaf"
         )
 
     def calibration(self, shape: tuple[int, ...], k: int, budget: Fraction) -> Calibration:

@@ -9,13 +9,13 @@ from math import ceil, prod, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from onesided.data import Histogram, Measurement
+from onesided.data import Histogram, Measurement, MeasurementTerms
 from onesided.data.histogram import Counts
 from onesided.loss import Loss
 from onesided.mechanisms.base import Outline
 from onesided.mechanisms.halving import halving_tree
 from onesided.mechanisms.localities import Located, localities_of, sensitive_means
-from onesided.mechanisms.one_sided import subtract_noise
+from onesided.mechanisms.one_sided import one_sided_noise, subtract_noise
 from onesided.mechanisms.pieces import SCALES, Pieces, Roughness, pieces
 from onesided.mechanisms.residual import SensitiveTotal
 from onesided.mechanisms.whereabouts import Apart, distance, number_of_sensitive
@@ -87,10 +87,28 @@ def sum_noise(epsilon: Fraction, outline: Outline) -> float:
 
 
 def probe_loss(epsilon: Fraction, outline: Outline) -> Loss:
-    """(0, ε/8) for y, and its share for each question and kind of units that it is about."""
+    """(0, ε/8) for y, and its share for each question and kind of units that it is about.
+
+    Where bins are declared, public n decides what is asked, and where units are looked for.
+    """
     shares = {each: question_share(each, epsilon, outline) for each in questions(epsilon, outline)}
     about_all = sum((share for each, share in shares.items() if each in ROUGHNESS), Fraction(0))
-    return Loss(epsilon * sum(shares.values()), epsilon * (PROBE_SHARE + about_all))
+    return Loss(
+        epsilon * sum(shares.values()),
+        epsilon * (PROBE_SHARE + about_all),
+        fixed_n=outline.n is not None and is_bucketed(outline),
+    )
+
+
+def probe_terms(outline: Outline, epsilon: Fraction) -> MeasurementTerms:
+    """What can be said of `take_probe` before the data are read; it bounds nothing."""
+    noise = f"probe: {one_sided_noise(probe_rate(epsilon, outline))}"
+    asked = questions(epsilon, outline)
+    if asked:
+        noise += ", two-sided of rate " + ", ".join(
+            f"{_question_rate(each, epsilon, outline)} on the {each}" for each in asked
+        )
+    return MeasurementTerms(probe_loss(epsilon, outline), noise, whole=True)
 
 
 def probe_rate(epsilon: Fraction, outline: Outline) -> Fraction:
@@ -119,21 +137,13 @@ def take_probe(data: Histogram, epsilon: Fraction, rng: Randomness) -> Measureme
     rate = probe_rate(epsilon, outline)
     counts = subtract_noise(data.nonsensitive, rate, rng)
     keys = np.flatnonzero(counts > 0) if data.open_domain else None
-    noise = f"probe: one-sided geometric of rate {rate} on each non-sensitive count"
-    asked = questions(epsilon, outline)
-    if asked:
-        noise += ", two-sided of rate " + ", ".join(
-            f"{_question_rate(each, epsilon, outline)} on the {each}" for each in asked
-        )
     answers = _first_answers(data, counts, epsilon, outline)
     probe = Measurement(
         value=counts if keys is None else counts[keys],
-        loss=probe_loss(epsilon, outline),
-        noise=noise,
         keys=keys,
         parts=_with_noise(answers, epsilon, outline, rng),
     )
-    if APART not in asked:
+    if APART not in questions(epsilon, outline):
         return probe
     order = halving_tree(data.shape).order
     _, expected = foreseen(probe, outline, epsilon)

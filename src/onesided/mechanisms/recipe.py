@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from onesided.data import Histogram, Measurement
+from onesided.data import Histogram, Measurement, MeasurementTerms
 from onesided.errors import InputError
 from onesided.loss import Loss
 from onesided.mechanisms.base import Kind, Mechanism, Outline, PublicFacts
@@ -73,15 +73,23 @@ class Recipe(Mechanism):
         super().check(outline)
         self.inner.check(outline)
 
+    def terms(self, outline: Outline, epsilon: Fraction) -> MeasurementTerms:
+        inner = self.inner.noise_on_all(outline, (1 - self.detection_share) * epsilon)
+        return MeasurementTerms(
+            loss=self.loss(epsilon, fixed_n=outline.n is not None),
+            noise="non-empty bins found with probability "
+            f"1 − e^(−{self.detection_share * epsilon / outline.k}) a non-sensitive unit; {inner}",
+            whole=False,
+            covers=self.inner.covers,
+            buckets=True,
+        )
+
     def measure(self, data: Histogram, epsilon: Fraction, rng: Randomness) -> Measurement:
         detection_rate = self.detection_share * epsilon / data.k
         empty = rng.bernoulli_exp(detection_rate, data.nonsensitive)
         inner = self.inner.run_on_all(data, (1 - self.detection_share) * epsilon, rng)
         return Measurement(
             value=move_to_survivors(inner.value, inner.buckets, empty),
-            loss=self.loss(epsilon, fixed_n=data.total_public),
-            noise=f"non-empty bins found with probability 1 − e^(−{detection_rate}) a "
-            f"non-sensitive unit; {inner.noise}",
             intervals=inner.intervals,
             buckets=inner.buckets,
             parts={**inner.parts, "looks_empty": empty},
@@ -138,12 +146,19 @@ class NaiveRecipe(Mechanism):
         super().check(outline)
         self.inner.check(outline)
 
+    def terms(self, outline: Outline, epsilon: Fraction) -> MeasurementTerms:
+        noise = self.inner.noise(outline.shape or (), outline.k, epsilon)
+        return MeasurementTerms(
+            loss=self.loss(epsilon),
+            noise=f"on non-sensitive units alone: {noise}",
+            whole=False,
+            buckets=True,
+        )
+
     def measure(self, data: Histogram, epsilon: Fraction, rng: Randomness) -> Measurement:
         result = self.inner.run(data.nonsensitive, data.k, epsilon, rng)
         return Measurement(
             value=result.value,
-            loss=self.loss(epsilon),
-            noise=f"on non-sensitive units alone: {result.noise}",
             buckets=result.buckets,
             parts=result.parts,
         )

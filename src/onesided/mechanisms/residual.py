@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 from typing import ClassVar
@@ -10,11 +10,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from onesided.data import Histogram, Interval, Measured, Measurement
+from onesided.data import Covers, Histogram, Interval, Measured, Measurement, MeasurementTerms
 from onesided.data.histogram import Counts
 from onesided.errors import InputError
 from onesided.loss import Loss, rational
-from onesided.mechanisms.base import Kind, Mechanism, PublicFacts
+from onesided.mechanisms.base import Kind, Mechanism, Outline, PublicFacts
 from onesided.mechanisms.dawa import Dawa
 from onesided.mechanisms.halving import halving_tree
 from onesided.mechanisms.noise import (
@@ -23,14 +23,21 @@ from onesided.mechanisms.noise import (
     geometric_quantile,
     two_sided_mean_size,
 )
-from onesided.mechanisms.one_sided import add_median, subtract_noise
-from onesided.mechanisms.wary import Wary, share_for
+from onesided.mechanisms.one_sided import add_median, one_sided_noise, subtract_noise
+from onesided.mechanisms.wary import SHARES, Wary, share_for
 from onesided.randomness import Randomness
 
 Floats = NDArray[np.float64]
 
 TOTAL_SHARE = Fraction(1, 8)
 """The part of a that pays for a noisy number of sensitive units where n is not public."""
+
+
+COVERS = (
+    Covers(Measured.NONSENSITIVE, upper=True, confidence=float(CONFIDENCE)),
+    Covers(Measured.ALL, upper=True, confidence=float(CONFIDENCE)),
+)
+"""What `intervals` speak about."""
 
 
 class Unseen(Enum):
@@ -100,6 +107,21 @@ class Residual(Mechanism):
         wrong = (two_sided_mean_size(rate) + 1 / float(rate)) / bins  # the noise and the threshold
         return missed + min(wrong, sensitive)
 
+    def terms(self, outline: Outline, epsilon: Fraction) -> MeasurementTerms:
+        budget = self.sensitive_share * epsilon
+        seen = (epsilon - budget) / outline.k
+        noise = ""
+        if outline.n is None:
+            rate = TOTAL_SHARE * budget / outline.k
+            noise = f"two-sided geometric of rate {rate} on the number of sensitive units; "
+            budget -= TOTAL_SHARE * budget
+        return MeasurementTerms(
+            loss=self.loss(epsilon, fixed_n=outline.n is not None),
+            noise=noise + self.completed_noise(seen, budget, outline),
+            whole=False,
+            covers=COVERS,
+        )
+
     def measure(self, data: Histogram, epsilon: Fraction, rng: Randomness) -> Measurement:
         budget = self.sensitive_share * epsilon
         rate = (epsilon - budget) / data.k
@@ -108,8 +130,20 @@ class Residual(Mechanism):
         if data.n is None:
             total = measure_total(data, TOTAL_SHARE * budget, rng)
             budget -= TOTAL_SHARE * budget
-        completed = self.complete(data, Seen(floor, rate), budget, total, rng)
-        return replace(completed, loss=self.loss(epsilon, fixed_n=data.total_public))
+        return self.complete(data, Seen(floor, rate), budget, total, rng)
+
+    def completed_noise(self, seen: Fraction, budget: Fraction, outline: Outline) -> str:
+        """That of `complete` at `budget` after a one-sided release with noise of rate `seen`."""
+        rate = budget / outline.k
+        notes = f"{one_sided_noise(seen)}; two-sided of rate {rate} on sensitive units in buckets"
+        if self.unseen is Unseen.EMPTY or outline.shape is None:
+            return notes
+        shares = " or ".join(map(str, SHARES))
+        return (
+            f"{notes}; where none was seen, a partition and two-sided noise on bucket totals and "
+            f"on the deviations of buckets, the last at {shares} of the rate {rate}, as what was "
+            "seen suggests"
+        )
 
     def complete(
         self,
@@ -133,10 +167,6 @@ class Residual(Mechanism):
         remainder = self._remainder(line, support, shape, total, budget, rng)
         value = np.zeros(data.bins)
         value[support] = shape + remainder.spread
-        notes = [
-            f"one-sided geometric of rate {seen.rate} on each non-sensitive count",
-            f"two-sided of rate {remainder.rate} on sensitive units in {remainder.count} buckets",
-        ]
         if self.unseen is Unseen.BUCKETS and not data.open_domain and support.size < data.bins:
             hidden = np.flatnonzero(floor == 0)
             expected = float(total.value if total else (line.n or 0) - int(floor.sum()))
@@ -144,15 +174,12 @@ class Residual(Mechanism):
             wary = Wary(inner=Dawa(), deviation_share=share_for(left, budget / data.k))
             bucketed = wary.run(line.sensitive[hidden], data.k, budget, rng)
             value[hidden] = bucketed.value
-            notes.append(f"where none was seen, {bucketed.noise}")
         upper = _upper_bound(line, floor, seen.rate, support, remainder, total)
         listed = support if data.open_domain else np.argsort(order)
         target = (-1,) if data.open_domain else data.shape
         lower = floor[listed].reshape(target)
         return Measurement(
             value=value[listed].reshape(target),
-            loss=Loss(budget, 0, fixed_n=data.total_public),
-            noise="; ".join(notes),
             intervals=intervals(lower, upper[listed].reshape(target), seen.rate),
             keys=support if data.open_domain else None,
             parts={"lower": lower},
@@ -200,10 +227,6 @@ class _Remainder:
     buckets: Counts
     noisy: Counts
     rate: Fraction
-
-    @property
-    def count(self) -> int:
-        return int(self.noisy.size)
 
 
 def measure_total(data: Histogram, budget: Fraction, rng: Randomness) -> SensitiveTotal:

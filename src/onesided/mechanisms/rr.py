@@ -10,12 +10,14 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from onesided.data import Histogram, Interval, Measured, Measurement
+from onesided.data import Covers, Histogram, Interval, Measured, Measurement, MeasurementTerms
 from onesided.data.histogram import Counts
 from onesided.errors import MechanismRefused
 from onesided.loss import Loss
-from onesided.mechanisms.base import Kind, Mechanism, PublicFacts
+from onesided.mechanisms.base import Kind, Mechanism, Outline, PublicFacts
 from onesided.randomness import Randomness
+
+_CERTAIN = Covers(Measured.ALL, upper=False, confidence=1.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,19 +57,28 @@ class RandomizedResponse(Mechanism):
             unknown = min(sqrt(unknown / p), 2 * unknown)
         return facts.density - present + unknown
 
-    def measure(self, data: Histogram, epsilon: Fraction, rng: Randomness) -> Measurement:
-        if data.k > 1:
+    def check(self, outline: Outline) -> None:
+        super().check(outline)
+        if outline.k > 1:
             raise MechanismRefused(
                 "rr thins bins only where a unit touches one of them; draw a sample instead."
             )
+
+    def terms(self, outline: Outline, epsilon: Fraction) -> MeasurementTerms:
+        return MeasurementTerms(
+            loss=self.loss(epsilon),
+            noise=f"each non-sensitive unit kept with probability 1 − e^−{epsilon}",
+            whole=not self.scale,
+            covers=(_CERTAIN,),
+        )
+
+    def measure(self, data: Histogram, epsilon: Fraction, rng: Randomness) -> Measurement:
         kept = rng.generator().binomial(data.nonsensitive, keep_probability(epsilon))
         keys = np.flatnonzero(kept) if data.open_domain else None
         if keys is not None:
             kept = kept[keys]
         return Measurement(
             value=kept / keep_probability(epsilon) if self.scale else kept,
-            loss=self.loss(epsilon),
-            noise=f"each non-sensitive unit kept with probability 1 − e^−{epsilon}",
             intervals=(Interval(Measured.ALL, kept, None, 1.0),),
             keys=keys,
             parts={"lower": kept},
@@ -93,19 +104,27 @@ def sample_estimate(kept: Counts, epsilon: Fraction) -> SampleEstimate:
     return SampleEstimate(counts / p, np.sqrt(counts * exp(-float(epsilon))) / p)
 
 
-def sample_measurement(data: Histogram, epsilon: Fraction) -> Measurement:
-    """The counts of a sample that a session has drawn at ε, as `data`; scaled to estimate x_ns.
+def sample_terms(epsilon: Fraction) -> MeasurementTerms:
+    """What can be said of `sample_measurement` before the sample is drawn.
 
     The pair is (0, ε), shared with everything else that is read from the same sample.
     """
+    return MeasurementTerms(
+        loss=Loss(0, epsilon),
+        noise=f"units kept with probability 1 − e^−{epsilon}; counts divided by it",
+        whole=False,
+        covers=(_CERTAIN,),
+    )
+
+
+def sample_measurement(data: Histogram, epsilon: Fraction) -> Measurement:
+    """The counts of a sample that a session has drawn at ε, as `data`; scaled to estimate x_ns."""
     kept = data.nonsensitive
     keys = np.flatnonzero(kept) if data.open_domain else None
     if keys is not None:
         kept = kept[keys]
     return Measurement(
         value=sample_estimate(kept, epsilon).estimate,
-        loss=Loss(0, epsilon),
-        noise=f"units kept with probability 1 − e^−{epsilon}; counts divided by it",
         intervals=(Interval(Measured.ALL, kept, None, 1.0),),
         keys=keys,
         parts={"lower": kept},

@@ -8,17 +8,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from onesided.data import Histogram, Interval, Measured, Measurement
+from onesided.data import Covers, Histogram, Interval, Measured, Measurement, MeasurementTerms
 from onesided.data.histogram import Counts
 from onesided.errors import InputError, MechanismRefused
 from onesided.loss import Loss, Number, positive
 from onesided.mechanisms.noise import CONFIDENCE, geometric_mean, geometric_quantile
 from onesided.mechanisms.one_sided import add_median, subtract_noise
 from onesided.randomness import Randomness
+
+LARGEST = 2**62
+"""Released integers stay below it, in steps too: a sum of 2⁵³ with noise of the least rate does."""
+
+LARGEST_STEP = 2**32
+"""Sums of larger steps are floating-point numbers, as integers would end too soon."""
 
 
 @dataclass(frozen=True, init=False)
@@ -60,6 +67,21 @@ class GridTotals:
         object.__setattr__(self, "open_domain", open_domain)
 
 
+def sum_terms(
+    epsilon: Number, *, ceiling: int, step: Number = 1, k: int = 1, nonnegative: bool = False
+) -> MeasurementTerms:
+    """What can be said of `release_sum` before the data are read; k as in `GridTotals`."""
+    exact, whole = positive(epsilon), _is_whole(positive(step, "step"))
+    covered = Covers(Measured.NONSENSITIVE, upper=True, confidence=float(CONFIDENCE), whole=whole)
+    certain = Covers(Measured.ALL, upper=False, confidence=1.0, whole=whole)
+    return MeasurementTerms(
+        loss=Loss(0, exact),
+        noise=_noise(exact / (k * ceiling), positive(step, "step")),
+        whole=whole,
+        covers=(covered, certain) if nonnegative else (covered,),
+    )
+
+
 def release_sum(
     totals: GridTotals, epsilon: Number, rng: Randomness, *, correct: bool = True
 ) -> Measurement:
@@ -69,27 +91,49 @@ def release_sum(
     non-sensitive units of clipped and rounded values; `parts["lower"]` bounds the true sum over
     all units from below for certain where the schema says that values are not negative.
     """
-    exact = positive(epsilon)
-    rate = exact / (totals.k * totals.ceiling)
-    floor = np.maximum(subtract_noise(totals.steps, rate, rng), 0)
+    rate = _rate(totals, positive(epsilon))
+    floor = _floor(totals, rate, rng)
     keys = np.flatnonzero(floor) if totals.open_domain else None
     if keys is not None:
         floor = floor[keys]
-    value = add_median(floor, rate) if correct else floor
-    worth = float(totals.step)
+    lower = _worth(floor, totals.step)
     reach = geometric_quantile(rate, 1 - CONFIDENCE)
     covered = Interval(
-        Measured.NONSENSITIVE, floor * worth, (floor + reach) * worth, float(CONFIDENCE)
+        Measured.NONSENSITIVE, lower, _worth(floor + reach, totals.step), float(CONFIDENCE)
     )
-    certain = Interval(Measured.ALL, floor * worth, None, 1.0)
+    certain = Interval(Measured.ALL, lower, None, 1.0)
     return Measurement(
-        value=value * worth,
-        loss=Loss(0, exact),
-        noise=f"one-sided geometric of rate {rate} in steps of {totals.step} on each sum",
+        value=_worth(add_median(floor, rate) if correct else floor, totals.step),
         intervals=(covered, certain) if totals.nonnegative else (covered,),
         keys=keys,
-        parts={"lower": floor * worth},
+        parts={"lower": lower},
     )
+
+
+def _rate(totals: GridTotals, epsilon: Fraction) -> Fraction:
+    """That of the noise: one unit moves the sums by at most k·B steps in all."""
+    return epsilon / (totals.k * totals.ceiling)
+
+
+def _noise(rate: Fraction, step: Fraction) -> str:
+    return f"one-sided geometric of rate {rate} in steps of {step} on each sum"
+
+
+def _floor(totals: GridTotals, rate: Fraction, rng: Randomness) -> Counts:
+    """(S − G)₊ in steps, for every bin."""
+    return np.maximum(subtract_noise(totals.steps, rate, rng), 0)
+
+
+def _is_whole(step: Fraction) -> bool:
+    """Whether sums are released as integers; those of very large steps would not fit."""
+    return step.denominator == 1 and step <= LARGEST_STEP
+
+
+def _worth(steps: Counts, step: Fraction) -> NDArray[Any]:
+    """What so many steps come to: integers where the step is one, at most the largest there are."""
+    if not _is_whole(step):
+        return steps * float(step)
+    return np.minimum(steps, LARGEST // step.numerator) * step.numerator
 
 
 def expected_sum_error(epsilon: Number, *, ceiling: int, step: Number, k: int) -> float:
@@ -98,12 +142,32 @@ def expected_sum_error(epsilon: Number, *, ceiling: int, step: Number, k: int) -
     return geometric_mean(rate) * float(positive(step, "step"))
 
 
+def mean_terms(
+    epsilon: Number, *, ceiling: int, step: Number = 1, k: int = 1, counted: int = 1
+) -> MeasurementTerms:
+    """What can be said of `release_mean` before the data are read.
+
+    `counted` is the most that one unit adds to the count of a bin: 1, or its rows.
+    """
+    half = positive(epsilon) / 2
+    sums = sum_terms(half, ceiling=ceiling, step=step, k=k)
+    counts = sum_terms(half, ceiling=counted, k=k)
+    both = float(2 * CONFIDENCE - 1)
+    return MeasurementTerms(
+        loss=sums.loss + counts.loss,
+        noise=f"sum: {sums.noise}; count: {counts.noise}",
+        whole=False,
+        covers=(Covers(Measured.NONSENSITIVE, upper=True, confidence=both, whole=False),),
+    )
+
+
 def release_mean(
     totals: GridTotals, data: Histogram | GridTotals, epsilon: Number, rng: Randomness
 ) -> Measurement:
     """Sum over count of the non-sensitive units, ε/2 for each: the pair (0, ε), no certain bound.
 
-    NaN where the noisy count is 0. With an open domain the keys are those that the count lists.
+    NaN where the noisy count is 0. With an open domain the keys are those that the count lists, and
+    the sum of every key gets noise: how many keys there are is in nothing that is said.
     `data` counts units, or (as totals of its own) rows of which a unit has a bounded number.
     """
     counts = data if isinstance(data, GridTotals) else _units(data)
@@ -111,27 +175,20 @@ def release_mean(
         raise MechanismRefused("A mean needs a sum and a count over the same bins.")
     half = positive(epsilon) / 2
     count = release_sum(counts, half, rng)
-    sums = release_sum(replace_domain(totals), half, rng)
+    rate = _rate(totals, half)
     listed = slice(None) if count.keys is None else count.keys
-    value, most = sums.value[listed], float(totals.step * totals.ceiling)
+    floor = _floor(totals, rate, rng)[listed]
+    value, worth = _worth(add_median(floor, rate), totals.step), float(totals.step)
+    reach = geometric_quantile(rate, 1 - CONFIDENCE)
+    covered = Interval(
+        Measured.NONSENSITIVE, floor * worth, (floor + reach) * worth, float(CONFIDENCE)
+    )
+    most = float(totals.step * totals.ceiling)
     return Measurement(
         value=_ratio(value, count.value, most),
-        loss=sums.loss + count.loss,
-        noise=f"sum: {sums.noise}; count: {count.noise}",
-        intervals=(_ratio_interval(sums.intervals[0], count.intervals[0], listed, most),),
+        intervals=(_ratio_interval(covered, count.intervals[0], most),),
         keys=count.keys,
         parts={"sum": value, "count": count.value},
-    )
-
-
-def replace_domain(totals: GridTotals) -> GridTotals:
-    """The same totals as if every key were declared: for use inside a release that lists keys."""
-    return GridTotals(
-        totals.steps,
-        ceiling=totals.ceiling,
-        step=totals.step,
-        k=totals.k,
-        nonnegative=totals.nonnegative,
     )
 
 
@@ -140,14 +197,12 @@ def _units(data: Histogram) -> GridTotals:
     return GridTotals(data.nonsensitive, ceiling=1, k=data.k, open_domain=data.open_domain)
 
 
-def _ratio_interval(
-    sums: Interval, counts: Interval, listed: slice | NDArray[np.int64], most: float
-) -> Interval:
+def _ratio_interval(sums: Interval, counts: Interval, most: float) -> Interval:
     """[y/(z + p), (y + q)/z], from s ∈ [y, y + q] and c ∈ [z, z + p]; both must hold."""
     assert sums.upper is not None
     assert counts.upper is not None
-    lower = sums.lower[listed] / np.maximum(counts.upper, 1)
-    upper = sums.upper[listed] / np.maximum(counts.lower, 1)
+    lower = sums.lower / np.maximum(counts.upper, 1)
+    upper = sums.upper / np.maximum(counts.lower, 1)
     return Interval(
         Measured.NONSENSITIVE,
         np.minimum(lower, most),
@@ -156,7 +211,7 @@ def _ratio_interval(
     )
 
 
-def _ratio(sums: NDArray[np.float64], counts: Counts, most: float) -> NDArray[np.float64]:
+def _ratio(sums: NDArray[Any], counts: Counts, most: float) -> NDArray[np.float64]:
     """sum / count, which cannot exceed the bound `most` of a single value."""
     safe = np.maximum(counts, 1)
     return np.where(counts > 0, np.minimum(sums / safe, most), np.nan)

@@ -86,13 +86,11 @@ class Wary(BucketAlgorithm):
         shares = runs.believed.astype(np.float64)
         noisy = shortfalls = np.zeros(0, dtype=np.int64)
         several = np.flatnonzero(sizes > 1)
-        notes = [result.noise]
         if several.size:
             rate = budget * self.deviation_share / k
             pool = pools(totals[several], sizes[several], POOLED_SCALES / float(rate))
             deviations = bucket_deviations(counts.reshape(-1), buckets)[several]
             noisy = _measured(deviations, pool, rate, rng)
-            notes.append(f"two-sided of rate {rate} on the deviations of buckets")
             pooled = Pooled.of(totals[several], sizes[several], pool, runs.scales[several])
             likely = likely_shares(pooled, noisy, 1 / float(rate))
             likely[too_even(pooled, noisy, 1 / float(rate))] = 0
@@ -101,7 +99,6 @@ class Wary(BucketAlgorithm):
                 rate = budget * self.shortfall_share / k
                 lacking = np.maximum(half_means(totals, sizes)[buckets] - counts.reshape(-1), 0)
                 shortfalls = _measured(bucket_totals(lacking, buckets)[several], pool, rate, rng)
-                notes.append(f"two-sided of rate {rate} on what bins lack of half their share")
                 empty = too_many_empty(pooled, shortfalls, 1 / float(rate), shares[several])
                 shares[several] *= ~empty[pool]
         levels = np.maximum(totals, 0) / sizes
@@ -114,7 +111,6 @@ class Wary(BucketAlgorithm):
         return replace(
             result,
             value=(levels * shares)[buckets].reshape(counts.shape),
-            noise="; ".join(notes),
             parts={
                 **result.parts,
                 "runs": runs.run,
@@ -123,6 +119,16 @@ class Wary(BucketAlgorithm):
                 "pool_shortfalls": shortfalls,
             },
         )
+
+    def noise(self, shape: tuple[int, ...], k: int, budget: Fraction) -> str:
+        notes = [
+            self.inner.noise(shape, k, budget * self._inner_share),
+            f"two-sided of rate {budget * self.deviation_share / k} on the deviations of buckets",
+        ]
+        if self.shortfall_share:
+            rate = budget * self.shortfall_share / k
+            notes.append(f"two-sided of rate {rate} on what bins lack of half their share")
+        return "; ".join(notes)
 
     def _runs(self, result: Bucketed, k: int, budget: Fraction) -> Runs:
         """The buckets of `inner`; those of `dawa` lie along a line, and are joined where alike."""
