@@ -109,11 +109,13 @@ class Chosen(Choice):
     def terms(self) -> MeasurementTerms:
         return self.candidate.terms(self.outline, self._before(self.probe.value), self._left)
 
-    def measure(self, data: Histogram, rng: Randomness) -> Measurement:
+    def measure(
+        self, data: Histogram, rng: Randomness, listed: Counts | None = None
+    ) -> Measurement:
         counts = self.probe.value
         if self.probe.keys is not None:
             counts = np.zeros(data.shape, dtype=np.int64)
-            counts[self.probe.keys] = self.probe.value
+            counts[self.probe.keys if listed is None else listed] = self.probe.value
         return self.candidate.measure(data, self._before(counts), self._left, rng)
 
     @property

@@ -8,6 +8,9 @@ from enum import Enum
 from fractions import Fraction
 from typing import ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from onesided.data import Histogram, Measurement, MeasurementTerms
 from onesided.errors import MechanismRefused
 from onesided.loss import Loss, Number, positive
@@ -77,6 +80,8 @@ class Mechanism(ABC):
     summary: ClassVar[str]
     #: Whether the bins must be declared; otherwise keys may be found through the noise.
     needs_domain: ClassVar[bool] = True
+    #: Whether it makes use of bins that, by the policy's text, hold sensitive units only.
+    reads_policy: ClassVar[bool] = False
     #: What `expected_error` takes for granted about the data, to be read after "if".
     assumes: ClassVar[str] = "units are spread evenly over the groups"
     #: Why a session does not release it, for mechanisms that are not sound.
@@ -143,8 +148,15 @@ class Choice(ABC):
         """
 
     @abstractmethod
-    def measure(self, data: Histogram, rng: Randomness) -> Measurement:
-        """Run on `data`."""
+    def measure(
+        self, data: Histogram, rng: Randomness, listed: NDArray[np.int64] | None = None
+    ) -> Measurement:
+        """Run on `data`.
+
+        - `listed`: of an open domain where the keys stand that the probe has listed, in their
+          order; by default where the probe found them. A session that stored the probe knows keys
+          and looks their places up anew: places among secret keys are not for storing.
+        """
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -38,6 +38,7 @@ class Hybrid(Mechanism):
     summary: ClassVar[str] = (
         "two-sided noise on bins the policy makes sensitive, one-sided elsewhere"
     )
+    reads_policy: ClassVar[bool] = True
 
     sensitive_share: Fraction = Fraction(1, 2)
 

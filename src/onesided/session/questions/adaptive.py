@@ -86,7 +86,7 @@ class _Decided(Runnable):
         question = self.question
         keys, data = reading.histogram(question.groups, only_sensitive=question.bins_by_policy)
         listed = positions(self.listed, keys) if data.open_domain else None
-        measurement = self.choice.measure(data, listed, reading.rng)
+        measurement = self.choice.measure(data, reading.rng, listed)
         layout = Layout(question.groups.keys, COUNT, self._said)
         return payload_of(layout.table(keys, data, measurement))
 
