@@ -12,7 +12,7 @@ from onesided.errors import MechanismRefused
 from onesided.mechanisms.base import Kind
 from onesided.mechanisms.registry import mechanism, mechanism_names
 from onesided.randomness import seeded
-from onesided.session.counting import checked_mechanism
+from onesided.session.questions.choosing import released_mechanism
 from support.histograms import TWO_DIMENSIONAL, small
 from support.visits import POLICY, ROOMS, UNIT, visits
 
@@ -41,7 +41,7 @@ def test_a_session_refuses_what_is_not_sound_and_says_why(name: str, table: pa.T
 
 @pytest.mark.parametrize("name", [*SOUND, COUNTED_SAMPLE])
 def test_a_session_releases_what_is_sound_and_counts_samples(name: str) -> None:
-    assert checked_mechanism(name, {}).name == name
+    assert released_mechanism(name, {}).name == name
 
 
 @pytest.mark.parametrize("name", [name for name in mechanism_names() if name not in NOT_RANDOM])

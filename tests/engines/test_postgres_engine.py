@@ -246,7 +246,7 @@ def test_a_password_is_told_to_nobody(url: str, tmp_path: Path) -> None:
     ledger = tmp_path / "visits.ledger"
     with osd.open(connection=opened, ledger=ledger, **SETTINGS) as data:
         release = data.sample(1)
-        engine: Any = data._engine
+        engine: Any = data._table.engine
         texts = [repr(data), repr(engine), release.receipt.to_json(), repr(data.budget)]
     texts.append(ledger.read_bytes().decode("latin-1"))
     with pytest.raises(SourceError) as refusal:

@@ -12,6 +12,7 @@ import pytest
 
 import onesided as osd
 from onesided.data.units import Unit
+from onesided.engine.duckdb import DuckDBEngine
 from onesided.errors import InputError, LedgerError, PolicyError, ReleaseFailed, RequestError
 from onesided.ledger import open_ledger
 from onesided.ledger.account import StoredAccount
@@ -237,7 +238,7 @@ def test_a_failure_that_cannot_be_noted_still_says_one_sentence(
         raise LedgerError("The disk is full.")
 
     with opened(table) as dataset:
-        monkeypatch.setattr(type(dataset._engine), "count", fail)
+        monkeypatch.setattr(DuckDBEngine, "count", fail)
         monkeypatch.setattr(StoredAccount, "failed", full)
         with pytest.raises(ReleaseFailed, match="charge, which stands") as caught:
             dataset.count(**COUNT)

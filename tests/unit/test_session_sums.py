@@ -224,7 +224,7 @@ def test_a_failure_after_the_charge_says_nothing(
     def broken(*_: object, **__: object) -> None:
         raise ValueError("room lab paid 17")
 
-    monkeypatch.setattr("onesided.session.summing.release_sum", broken)
+    monkeypatch.setattr("onesided.session.questions.sums.release_sum", broken)
     with pytest.raises(ReleaseFailed) as failure:
         dataset.sum("paid", epsilon="0.77", bound=BOUND)
     assert "lab" not in str(failure.value)

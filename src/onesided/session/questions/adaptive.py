@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -53,7 +54,7 @@ class AdaptiveCounts(CountingQuestion, TwoStep):
     def look(self, reading: Reading) -> bytes:
         keys, data = reading.histogram(self.groups, only_sensitive=self.bins_by_policy)
         probe = self.mechanism.probe(data, self.epsilon, reading.rng)
-        listed = keys.slice(0, 0) if probe.keys is None else keys.take(pa.array(probe.keys))
+        listed = [] if probe.keys is None else keys.take(pa.array(probe.keys)).columns
         return _written(listed, probe)
 
     def decided(self, look: bytes) -> Runnable:
@@ -97,8 +98,8 @@ def positions(listed: pa.Table, known: pa.Table) -> NDArray[np.int64]:
     Columns are compared by Arrow as they are: keys of any value find themselves, NaN and NULL too.
     """
     codes = np.zeros(len(listed) + len(known), dtype=np.int64)
-    for name in known.column_names:
-        column = pa.chunked_array([*listed.column(name).chunks, *known.column(name).chunks])
+    for some, every in zip(listed.columns, known.columns, strict=True):
+        column = pa.chunked_array([*some.chunks, *every.chunks], every.type)
         encoded = column.combine_chunks().dictionary_encode(null_encoding="encode")
         both = np.stack([codes, encoded.indices.to_numpy().astype(np.int64)])
         codes = np.unique(both, axis=1, return_inverse=True)[1].reshape(-1)
@@ -108,10 +109,10 @@ def positions(listed: pa.Table, known: pa.Table) -> NDArray[np.int64]:
     return places
 
 
-def _written(listed: pa.Table, probe: Measurement) -> bytes:
-    """A probe as it is stored: the keys it lists, their values, and its answers."""
+def _written(listed: Sequence[pa.ChunkedArray], probe: Measurement) -> bytes:
+    """A probe as it is stored: the columns of the keys it lists, the values, and its answers."""
     answers = {name: np.asarray(each).reshape(-1).tolist() for name, each in probe.parts.items()}
-    columns = [*listed.columns, pa.array(np.asarray(probe.value).reshape(-1))]
+    columns = [*listed, pa.array(np.asarray(probe.value).reshape(-1))]
     names = [str(place) for place in range(len(columns))]
     table = pa.table(columns, names=names)
     return payload_of(table.replace_schema_metadata({_ANSWERS: json.dumps(answers).encode()}))

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from onesided.errors import MechanismRefused
-from onesided.mechanisms.base import AdaptiveMechanism, Kind
+from onesided.mechanisms.base import AdaptiveMechanism, Kind, Mechanism
 from onesided.mechanisms.registry import mechanism
 from onesided.mechanisms.rr import RandomizedResponse
 from onesided.session.facts import DatasetFacts
@@ -30,13 +30,10 @@ def counting(
 ) -> CountingQuestion:
     """The question about these groups by the mechanism of that name."""
     given = dict(parameters or {})
-    chosen = mechanism(name, **given)
+    chosen = released_mechanism(name, given)
     kind: type[CountingQuestion] = Counts
     if isinstance(chosen, RandomizedResponse):
-        # A session counts a sample that it has drawn, and scales the counts.
-        kind, chosen = SampledCounts, replace(chosen, scale=True)
-    elif chosen.kind is not Kind.SOUND:
-        raise MechanismRefused(f"{name} is not released: {chosen.refusal}")
+        kind = SampledCounts
     elif isinstance(chosen, AdaptiveMechanism):
         kind = AdaptiveCounts
     return kind(
@@ -47,3 +44,14 @@ def counting(
         scope=scope,
         epsilon=epsilon,
     )
+
+
+def released_mechanism(name: str, parameters: Mapping[str, Any]) -> Mechanism:
+    """The mechanism of that name, refused with the reason where no session may release it."""
+    chosen = mechanism(name, **parameters)
+    if isinstance(chosen, RandomizedResponse):
+        # A session counts a sample that it has drawn, and scales the counts.
+        return replace(chosen, scale=True)
+    if chosen.kind is Kind.SOUND:
+        return chosen
+    raise MechanismRefused(f"{name} is not released: {chosen.refusal}")
