@@ -7,10 +7,11 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from onesided.data.files import write_batches
+from onesided.data.files import check_format, write_batches
 from onesided.data.private import PrivateDirectory
 from onesided.data.release import (
     SAMPLE_FILE,
@@ -201,6 +202,11 @@ class Dataset(Figures):
             return PlacedRelease(Receipt(stored.receipt), str(into))
         return SampleRelease(Receipt(stored.receipt), directory)
 
+    def check_writable(self, columns: Sequence[str] | None, path: str | Path) -> None:
+        """Refuse a sample of `columns` that a file of this name could not hold; free."""
+        schema = self._engine.output_schema(self._chosen_columns(columns))
+        check_format(schema, Path(path))
+
     def count(
         self,
         by: Sequence[str] | str = (),
@@ -319,7 +325,7 @@ class Dataset(Figures):
         chosen = tuple(schema) if columns is None else tuple(map(schema.resolve, columns))
         if not chosen or len(set(chosen)) != len(chosen):
             raise RequestError("columns must name at least one column, and each of them once.")
-        self._engine.output_schema(chosen)  # refuses what the engine cannot hand out
+        check_format(self._engine.output_schema(chosen), Path(SAMPLE_FILE))
         return chosen
 
     def _place(self, into: str) -> Callable[[SampleQuery], int]:
