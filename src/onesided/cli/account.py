@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
+from onesided.cli.inputs import ledger_files
 from onesided.cli.output import (
     MOST_ROWS,
     as_json,
     overwrite_option,
     show_facts,
     show_json,
+    show_line,
     show_table,
+    working,
 )
 from onesided.cli.sources import (
     config_option,
@@ -26,6 +28,7 @@ from onesided.cli.sources import (
     split_list,
 )
 from onesided.errors import CheckFailed, OutputError, RequestError
+from onesided.visible import json_text
 
 _TO_THE_SECOND = len("2024-02-29T23:59:59")
 
@@ -64,7 +67,10 @@ def plan(
     from onesided.session.domains import read_domain
 
     domains = {key: read_domain(text) for key, text in named_values(domain, "--domain").items()}
-    with opened(source, "Planning", epsilon=epsilon, **account) as (dataset, within):
+    with (
+        opened(source, epsilon=epsilon, **account) as (dataset, within),
+        working("Planning", dataset.progress),
+    ):
         found = dataset.plan(
             split_list(by) if by else (),
             where,
@@ -125,8 +131,8 @@ def budget(
     from onesided.session import statements
 
     draw = None if chart is None else _writer(chart, overwrite)
-    _check_targets(export, chart, overwrite)
-    where = _address(ledger, config)
+    where, file = _address(ledger, config)
+    _check_targets(export, chart, (*ledger_files(where), file), overwrite)
     head = _verified(where, anchor) if verify or anchor else None
     book = open_ledger(where, create=False)
     try:
@@ -134,7 +140,7 @@ def budget(
             _raise_budget(book, raised, to, who, why)
         found = statements(book)
         if export is not None:
-            text = json.dumps(book.export(), ensure_ascii=False, indent=2) + "\n"
+            text = json_text(book.export()) + "\n"
             _write(export, overwrite, lambda path: _put(path, text))
     finally:
         book.close()
@@ -153,14 +159,14 @@ def budget(
         show_facts(facts)
 
 
-def _address(ledger: str, config: Path | None) -> str:
-    """The ledger itself, or that of the data set of this name."""
+def _address(ledger: str, config: Path | None) -> tuple[str, Path | None]:
+    """The ledger itself, or that of the data set of this name with the file that says so."""
     described = description(ledger, config)
     if described is None:
-        return ledger
+        return ledger, None
     if "ledger" not in described.arguments:
         raise RequestError(f"{described.file} names no ledger for {ledger}; name the ledger here.")
-    return str(described.arguments["ledger"])
+    return str(described.arguments["ledger"]), described.file
 
 
 def _verified(where: str, anchor: str | None) -> dict[str, Any]:
@@ -236,7 +242,7 @@ def _show_account(account: dict[str, Any]) -> None:
     show_table(title, columns, rows)
     for raised in account["raised_budgets"]:
         time = raised["time"][:_TO_THE_SECOND]
-        click.echo(f"{time}: raised to {raised['budget']} by {raised['who']}: {raised['why']}")
+        show_line(f"{time}: raised to {raised['budget']} by {raised['who']}: {raised['why']}")
     show_facts({"promise": account["guarantee"], "outlook": account["outlook"]})
 
 
@@ -257,11 +263,15 @@ def _question(charge: dict[str, Any]) -> str:
     return " ".join(words)
 
 
-def _check_targets(export: Path | None, chart: Path | None, overwrite: bool) -> None:
-    from onesided.data.output import refuse_existing
+def _check_targets(
+    export: Path | None, chart: Path | None, needed: Iterable[Path | None], overwrite: bool
+) -> None:
+    from onesided.data.output import refuse_existing, refuse_inputs
 
     targets = [path for path in (export, chart) if path is not None]
     refuse_existing(targets, overwrite=overwrite)
+    refuse_inputs(targets, filter(None, needed))
+    refuse_inputs(targets[:1], targets[1:])
 
 
 def _writer(chart: Path, overwrite: bool) -> Callable[[Sequence[Any]], None]:

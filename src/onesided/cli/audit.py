@@ -77,7 +77,7 @@ def audit(
 
     if not 0 < time < inf:
         raise RequestError("--time must be a number of seconds above 0.")
-    _refuse_chart(chart, overwrite)
+    _refuse_chart(chart, overwrite, pairs)
     whole = Deadline(time)
     claim = target(name, epsilon)
     listed = None if pairs is None else _read_pairs(pairs, claim)
@@ -369,12 +369,13 @@ def _number(value: float) -> float | str:
     return round(value, 9) if isfinite(value) else "unbounded"
 
 
-def _refuse_chart(path: Path | None, overwrite: bool) -> None:
+def _refuse_chart(path: Path | None, overwrite: bool, needed: Path | None = None) -> None:
     """Before the work is done, not after it."""
-    from onesided.data.output import refuse_existing
+    from onesided.data.output import refuse_existing, refuse_inputs
 
     if path is not None:
         refuse_existing([path], overwrite=overwrite)
+        refuse_inputs([path], [] if needed is None else [needed])
 
 
 def _write_chart(bars: Mapping[str, float], title: str, path: Path, overwrite: bool) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from onesided.cli.inputs import refuse_needed
 from onesided.cli.output import as_json, overwrite_option, progress, show_facts, show_json, working
 from onesided.cli.sources import named_values
 from onesided.errors import RequestError
@@ -61,6 +62,7 @@ def trajectories(
 
     if file is not None and (table is not None or connection is not None):
         raise RequestError("Name either a file or a table, and one of them only.")
+    refuse_needed([out], {"source": file}, ())
     with working("Making trajectories"):
         make(
             file,

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from onesided.cli.output import as_json, show_facts, show_json, show_table
+from onesided.cli.printing import note
 
 
 @click.command()
@@ -20,7 +21,7 @@ def demo(out: Path, scale: float, seed: int, as_json: bool) -> None:
 
     def step(message: str) -> None:
         if not as_json:
-            click.echo(f"{message} …", err=True)
+            note(f"{message} …")
 
     tour = run_demo(out, scale=scale, seed=seed, step=step)
     files = [str(path) for path in tour.files]

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from io import StringIO
 from typing import Any
 
 import click
+
+from onesided.cli.printing import say
+from onesided.visible import json_text, visible
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 overwrite_option = click.option("--overwrite", is_flag=True, help="Replace existing output.")
@@ -21,28 +24,44 @@ _PAUSE = 0.2
 
 def show_json(content: Mapping[str, Any] | Sequence[Any]) -> None:
     """One JSON document on standard output."""
-    click.echo(json.dumps(content, ensure_ascii=False, indent=2, default=str))
+    say(json_text(content, default=str))
 
 
 def show_table(title: str | None, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """A table as wide as its content."""
+    """A table as wide as its content. No text in it is taken for markup."""
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
-    table = Table(title=title, title_justify="left", title_style="bold", header_style="bold")
+    heading = None if title is None else Text(visible(title))
+    table = Table(title=heading, title_justify="left", title_style="bold", header_style="bold")
     for column in columns:
-        table.add_column(column, overflow="fold")
+        table.add_column(Text(visible(column)), overflow="fold")
     for row in rows:
-        table.add_row(*(_cell(value) for value in row))
-    width = None if sys.stdout.isatty() else _WIDE
-    Console(highlight=False, width=width).print(table)
+        table.add_row(*(Text(_cell(value)) for value in row))
+    terminal = _is_terminal(sys.stdout)
+    # Rich would end the process by itself where nobody reads any more.
+    drawn = StringIO()
+    console = Console(
+        file=drawn,
+        highlight=False,
+        force_terminal=terminal,
+        width=Console().width if terminal else _WIDE,
+    )
+    console.print(table)
+    say(drawn.getvalue().removesuffix("\n"))
 
 
 def show_facts(facts: Mapping[str, Any]) -> None:
     """Names and values, one a line."""
     width = max(map(len, facts))
     for name, value in facts.items():
-        click.echo(f"{name:<{width}}  {value}")
+        show_line(f"{name:<{width}}  {value}")
+
+
+def show_line(text: str) -> None:
+    """One line, whatever is in it."""
+    say(visible(text))
 
 
 @contextmanager
@@ -52,7 +71,7 @@ def working(message: str, share: Callable[[], float | None] = lambda: None) -> I
     - `share`: how much is done, asked now and then from another thread; where it answers, the bar
       shows the remaining time. It is for the steward at the terminal, and goes nowhere else.
     """
-    if not sys.stderr.isatty():
+    if not _is_terminal(sys.stderr):
         yield
         return
     with _bar(message) as (bar, task), _repeated(lambda: _moved(bar, task, share())):
@@ -62,7 +81,7 @@ def working(message: str, share: Callable[[], float | None] = lambda: None) -> I
 @contextmanager
 def progress(message: str) -> Iterator[Callable[[int, int], None]]:
     """A bar with the remaining time on a terminal, moved by `advance(done, total)`."""
-    if not sys.stderr.isatty():
+    if not _is_terminal(sys.stderr):
         yield lambda done, total: None
         return
     with _bar(message) as (bar, task):
@@ -73,10 +92,11 @@ def progress(message: str) -> Iterator[Callable[[int, int], None]]:
 def _bar(message: str) -> Iterator[tuple[Any, Any]]:
     """A bar on standard error and its task; it is gone at the end."""
     from rich.console import Console
+    from rich.markup import escape
     from rich.progress import Progress
 
     with Progress(console=Console(stderr=True), transient=True) as bar:
-        yield bar, bar.add_task(message, total=None)
+        yield bar, bar.add_task(escape(visible(message)), total=None)
 
 
 def _moved(bar: Any, task: Any, share: float | None) -> None:
@@ -106,7 +126,12 @@ def _repeated(work: Callable[[], None]) -> Iterator[None]:
         thread.join()
 
 
+def _is_terminal(stream: Any) -> bool:
+    """Python has no stream where one was closed."""
+    return stream is not None and stream.isatty()
+
+
 def _cell(value: Any) -> str:
     if value is None:
         return ""
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return f"{value:.4g}" if isinstance(value, float) else visible(str(value))

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from onesided.cli.output import as_json, overwrite_option
-from onesided.cli.reports import check_output, report, show_release
+from onesided.cli.output import as_json, overwrite_option, working
+from onesided.cli.reports import check_output, report, show_release, write_release
 from onesided.cli.sources import named_values, opened, release_options, split_list
 from onesided.errors import RequestError
 
@@ -39,16 +39,19 @@ def sample(
     """
     if (out is None) == (into is None):
         raise RequestError("Say with --out where to write the sample, or with --into.")
-    check_output(out, overwrite=overwrite)
+    outputs = check_output(out, overwrite=overwrite)
     chosen = None if columns is None else split_list(columns)
-    with opened(source, "Drawing the sample", epsilon=epsilon, **account) as (dataset, within):
-        release = dataset.sample(
-            epsilon, where=where, columns=chosen, into=into, fresh=fresh, **within
-        )
-        written: tuple[str | Path, ...] = (into,) if into is not None else ()
+    with opened(source, outputs=outputs, epsilon=epsilon, **account) as (dataset, within):
         if out is not None:
-            written = release.write(out, overwrite=overwrite, receipt=True)
-    report(release, written, as_json)
+            dataset.check_writable(chosen, out)
+        with working("Drawing the sample", dataset.progress):
+            release = dataset.sample(
+                epsilon, where=where, columns=chosen, into=into, fresh=fresh, **within
+            )
+            written: tuple[str | Path, ...] = (into,) if into is not None else ()
+            if out is not None:
+                written = write_release(release, out, overwrite=overwrite)
+        report(release, written, as_json)
 
 
 @click.command()
@@ -79,17 +82,22 @@ def count(
     """Publish how many units of SOURCE are in each group."""
     from onesided.session.domains import read_domain
 
-    check_output(out, overwrite=overwrite)
-    domains = {key: read_domain(text) for key, text in named_values(domain, "--domain").items()}
-    with opened(source, "Counting", epsilon=epsilon, **account) as (dataset, within):
-        release = dataset.count(
-            split_list(by) if by else (),
-            where,
-            epsilon=epsilon,
-            mechanism=mechanism,
-            max_groups=max_groups,
-            domain=domains,
-            fresh=fresh,
-            **within,
-        )
-    show_release(release, out, overwrite=overwrite, as_json=as_json)
+    outputs = check_output(out, overwrite=overwrite)
+    named = named_values(domain, "--domain")
+    domains = {key: read_domain(text) for key, text in named.items()}
+    with opened(source, outputs=outputs, domains=named.values(), epsilon=epsilon, **account) as (
+        dataset,
+        within,
+    ):
+        with working("Counting", dataset.progress):
+            release = dataset.count(
+                split_list(by) if by else (),
+                where,
+                epsilon=epsilon,
+                mechanism=mechanism,
+                max_groups=max_groups,
+                domain=domains,
+                fresh=fresh,
+                **within,
+            )
+        show_release(release, out, overwrite=overwrite, as_json=as_json)

@@ -2,58 +2,92 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import click
+from onesided.cli.output import MOST_ROWS, show_facts, show_json, show_line, show_table
+from onesided.cli.printing import NotPrinted
+from onesided.errors import OutputError, ReleaseFailed
 
-from onesided.cli.output import MOST_ROWS, show_facts, show_json, show_table
 
-
-def check_output(out: Path | None, *, overwrite: bool) -> None:
-    """Refuse an output that cannot be written before anything is paid for it."""
+def check_output(out: Path | None, *, overwrite: bool) -> tuple[Path, ...]:
+    """The files that are to be written; refused now where that is not possible."""
     from onesided.data.release import output_files
 
-    if out is not None:
-        output_files(out, overwrite=overwrite, receipt=True)
+    return () if out is None else output_files(out, overwrite=overwrite, receipt=True)
+
+
+def write_release(release: Any, out: Path, *, overwrite: bool) -> tuple[Path, ...]:
+    """Write a release with its receipt; all that can still be refused comes after the charge."""
+    from onesided.data.release import failed_after_all
+
+    try:
+        written: tuple[Path, ...] = release.write(out, overwrite=overwrite, receipt=True)
+    except OutputError as error:
+        raise failed_after_all(error) from None
+    return written
 
 
 def show_release(release: Any, out: Path | None, *, overwrite: bool, as_json: bool) -> None:
     """Write a released table with its receipt to `out`, or show it where there is none."""
-    written = () if out is None else release.write(out, overwrite=overwrite, receipt=True)
-    if not as_json and out is None:
-        show_rows(release.table)
+    written = () if out is None else write_release(release, out, overwrite=overwrite)
     report(release, written, as_json, rows=out is None)
-
-
-def show_rows(table: Any) -> None:
-    """The first rows of a released table, and how many there are more."""
-    shown = table.slice(0, MOST_ROWS)
-    show_table(None, shown.column_names, zip(*shown.to_pydict().values(), strict=True))
-    if len(table) > MOST_ROWS:
-        click.echo(f"… {len(table) - MOST_ROWS:,} more rows; --out writes all of them.")
 
 
 def report(
     release: Any, written: Sequence[str | Path], as_json: bool, *, rows: bool = False
 ) -> None:
     """Where a release was written, what it promises and what it cost; with `rows` itself too."""
-    receipt = release.receipt
-    if as_json:
-        content = {"written": [str(path) for path in written], "receipt": dict(receipt.content)}
+    with _told(written):
+        if as_json:
+            _show_as_json(release, written, rows=rows)
+            return
         if rows:
-            content["rows"] = release.table.to_pylist()
-        show_json(content)
-        return
-    account = receipt["account"]
-    facts = {"written": ", ".join(map(str, written))} if written else {}
-    show_facts(
-        {
-            **facts,
-            "mechanism": receipt["mechanism"],
-            "promise": receipt["guarantee"],
-            "cost": f"ε = {account['cost']}; spent {account['spent']} of {account['budget']}, "
-            f"left {account['left']} ({account['ledger']})",
-        }
-    )
+            _show_rows(release.table)
+        receipt = release.receipt
+        account = receipt["account"]
+        facts = {"written": ", ".join(map(str, written))} if written else {}
+        show_facts(
+            {
+                **facts,
+                "mechanism": receipt["mechanism"],
+                "promise": receipt["guarantee"],
+                "cost": f"ε = {account['cost']}; spent {account['spent']} of {account['budget']}, "
+                f"left {account['left']} ({account['ledger']})",
+            }
+        )
+
+
+@contextmanager
+def _told(written: Sequence[str | Path]) -> Iterator[None]:
+    try:
+        yield
+    except NotPrinted:
+        left = "What was written is whole, but the report" if written else "The release"
+        raise ReleaseFailed(
+            f"{left} could not be printed; the charge stands, and asking again is free."
+        ) from None
+
+
+def _show_as_json(release: Any, written: Sequence[str | Path], *, rows: bool) -> None:
+    from onesided.data.values import python_rows
+
+    content = {
+        "written": [str(path) for path in written],
+        "receipt": dict(release.receipt.content),
+    }
+    if rows:
+        names = release.table.column_names
+        content["rows"] = [dict(zip(names, row, strict=True)) for row in python_rows(release.table)]
+    show_json(content)
+
+
+def _show_rows(table: Any) -> None:
+    """The first rows of a released table, and how many there are more."""
+    from onesided.data.values import python_rows
+
+    show_table(None, table.column_names, python_rows(table.slice(0, MOST_ROWS)))
+    if len(table) > MOST_ROWS:
+        show_line(f"… {len(table) - MOST_ROWS:,} more rows; --out writes all of them.")

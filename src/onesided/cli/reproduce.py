@@ -9,8 +9,10 @@ from pathlib import Path
 
 import click
 
-from onesided.cli.output import as_json, progress, show_json, show_table
+from onesided.cli.output import as_json, progress, show_json, show_line, show_table
+from onesided.cli.printing import note
 from onesided.errors import Interrupted, RequestError
+from onesided.visible import visible
 
 NEEDED = ("altair", "scipy", "sklearn", "vl_convert")
 
@@ -77,7 +79,7 @@ def reproduce(
     rows = [(figure, verdict, count) for (figure, verdict), count in counted.items()]
     show_table(None, ("figure", "verdict", "claims"), rows)
     for path in done.files:
-        click.echo(f"written {path}")
+        show_line(f"written {path}")
 
 
 def _check_extra() -> None:
@@ -92,5 +94,5 @@ def _point_at(data: Path | None) -> None:
         os.environ["ONESIDED_DATA"] = str(data.resolve())
         return
     if data is not None:
-        click.echo(f"onesided: {data} is no folder; made data stand in for published.", err=True)
+        note(f"onesided: {visible(str(data))} is no folder; made data stand in for published.")
     os.environ.pop("ONESIDED_DATA", None)

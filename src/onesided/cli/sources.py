@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
+from onesided.cli.inputs import refuse_needed
 from onesided.cli.output import working
-from onesided.errors import Interrupted, RequestError
+from onesided.cli.stop import NOTHING_CHARGED, Stop
+from onesided.errors import RequestError
+from onesided.signals import signals_held
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -77,34 +80,40 @@ def release_options(command: Command) -> Command:
 @contextmanager
 def opened(
     source: str | None,
-    doing: str,
     *,
+    outputs: Sequence[Path] = (),
+    domains: Iterable[str] = (),
     part: str | None,
     stricter_policy: str | None,
     **options: Any,
 ) -> Iterator[tuple[Any, dict[str, Any]]]:
     """The data set, and the arguments that say under which policy and on which part to ask it.
 
-    On a terminal it shows what is being done, with the remaining time where the engine knows it.
-    Whoever interrupts it is told what was charged.
+    Whoever interrupts the block is told what was charged.
+
+    - `outputs`: files that will be written; refused where one of them is needed here.
+    - `domains`: what says the possible values of keys, which may be names of files.
     """
     within = {
         "policy": stricter_policy,
         "part": None if part is None else named_values((part,), "--part"),
     }
+    stop = click.get_current_context().find_object(Stop) or Stop()
+    with stop.telling(lambda: NOTHING_CHARGED), working("Opening"):
+        from onesided.session import open_dataset
+
+        arguments, file = _arguments(source, **options)
+        refuse_needed(outputs, arguments, (file, *domains))
+        dataset = open_dataset(**arguments)
     try:
-        with working("Opening"):
-            dataset = _opened(source, **options)
-    except KeyboardInterrupt:
-        raise Interrupted("Interrupted before anything was charged.") from None
-    with dataset:
-        try:
-            with working(doing, dataset.progress):
-                yield dataset, within
-        except Interrupted:
-            raise
-        except KeyboardInterrupt:
-            raise Interrupted(_standing(dataset)) from None
+        with stop.telling(lambda: _standing(dataset)):
+            yield dataset, within
+            stop.check()
+            stop.finish()
+    finally:
+        with signals_held() as held:
+            dataset.close()
+            held.clear()  # what was done is done, and has been said
 
 
 def _standing(dataset: Any) -> str:
@@ -112,16 +121,24 @@ def _standing(dataset: Any) -> str:
     from onesided.loss import show
 
     if not dataset.account_opened:
-        return "Interrupted before anything was charged."
-    balance = dataset.budget
+        return NOTHING_CHARGED
+    try:
+        balance = dataset.budget
+    except Exception:  # an interruption may leave anything behind
+        return "Interrupted; what was charged stays charged, and is free to ask for again."
     return (
         f"Interrupted; the account has spent ε = {show(balance.spent)} of {show(balance.budget)}, "
         "and what was charged is free to ask for again."
     )
 
 
-def _opened(source: str | None, *, epsilon: str, config: Path | None, **options: Any) -> Any:
-    """The data set, by name, path or table; without a ledger the budget is that of one release.
+def _arguments(
+    source: str | None, *, epsilon: str, config: Path | None, **options: Any
+) -> tuple[dict[str, Any], Path | None]:
+    """The arguments of `onesided.open`, and the file that describes the data set, if one does.
+
+    The data are named by their name, path or table; without a ledger the budget is that of one
+    release.
 
     `options` are arguments of `onesided.open`. They come before what a description says, except
     for those that name the account: two ways to say these would be two accounts for the same data.
@@ -148,9 +165,7 @@ def _opened(source: str | None, *, epsilon: str, config: Path | None, **options:
         arguments = {"source": source, **given}
     if "ledger" not in arguments:
         arguments.setdefault("budget", epsilon)
-    from onesided.session import open_dataset
-
-    return open_dataset(**arguments)
+    return arguments, None if described is None else described.file
 
 
 def description(name: str, config: Path | None) -> Any:

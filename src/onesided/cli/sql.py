@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from onesided.cli.output import as_json, overwrite_option
+from onesided.cli.output import as_json, overwrite_option, working
 from onesided.cli.reports import check_output, show_release
 from onesided.cli.sources import named_values, opened, split_list, statement_options
 
@@ -53,24 +53,30 @@ def sql(
     """
     from onesided.session.domains import read_domain
 
-    check_output(out, overwrite=overwrite)
-    domains = {key: read_domain(text) for key, text in named_values(domain, "--domain").items()}
+    outputs = check_output(out, overwrite=overwrite)
+    named = named_values(domain, "--domain")
+    domains = {key: read_domain(text) for key, text in named.items()}
     tables = named_values(public, "--public") or None
-    with opened(source, "Answering", epsilon=epsilon, public=tables, **account) as (
-        dataset,
-        within,
-    ):
-        release = dataset.sql(
-            query,
-            epsilon=epsilon,
-            mechanism=mechanism,
-            max_groups=max_groups,
-            max_rows=max_rows,
-            bounds=named_values(bound, "--bound"),
-            grid=named_values(grid, "--grid"),
-            nonnegative=split_list(nonnegative) if nonnegative else (),
-            domain=domains,
-            fresh=fresh,
-            **within,
-        )
-    show_release(release, out, overwrite=overwrite, as_json=as_json)
+    with opened(
+        source,
+        outputs=outputs,
+        domains=named.values(),
+        epsilon=epsilon,
+        public=tables,
+        **account,
+    ) as (dataset, within):
+        with working("Answering", dataset.progress):
+            release = dataset.sql(
+                query,
+                epsilon=epsilon,
+                mechanism=mechanism,
+                max_groups=max_groups,
+                max_rows=max_rows,
+                bounds=named_values(bound, "--bound"),
+                grid=named_values(grid, "--grid"),
+                nonnegative=split_list(nonnegative) if nonnegative else (),
+                domain=domains,
+                fresh=fresh,
+                **within,
+            )
+        show_release(release, out, overwrite=overwrite, as_json=as_json)

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from onesided.cli.output import as_json, overwrite_option
+from onesided.cli.output import as_json, overwrite_option, working
 from onesided.cli.reports import check_output, show_release
 from onesided.cli.sources import (
     Command,
@@ -48,11 +48,12 @@ def sum_(
     **options: Any,
 ) -> None:
     """Publish the sum of a column of SOURCE in each group, each unit clipped to [0, BOUND]."""
+    outputs = check_output(out, overwrite=overwrite)
     question, account = _question(options)
-    check_output(out, overwrite=overwrite)
-    with opened(source, "Adding up", epsilon=epsilon, **account) as (dataset, within):
-        release = dataset.sum(epsilon=epsilon, nonnegative=nonnegative, **question, **within)
-    show_release(release, out, overwrite=overwrite, as_json=as_json)
+    with opened(source, outputs=outputs, epsilon=epsilon, **account) as (dataset, within):
+        with working("Adding up", dataset.progress):
+            release = dataset.sum(epsilon=epsilon, nonnegative=nonnegative, **question, **within)
+        show_release(release, out, overwrite=overwrite, as_json=as_json)
 
 
 @click.command()
@@ -71,11 +72,12 @@ def mean(
 
     It is the mean of the units' totals; with --max-rows it is one of rows.
     """
+    outputs = check_output(out, overwrite=overwrite)
     question, account = _question(options)
-    check_output(out, overwrite=overwrite)
-    with opened(source, "Averaging", epsilon=epsilon, **account) as (dataset, within):
-        release = dataset.mean(epsilon=epsilon, max_rows=max_rows, **question, **within)
-    show_release(release, out, overwrite=overwrite, as_json=as_json)
+    with opened(source, outputs=outputs, epsilon=epsilon, **account) as (dataset, within):
+        with working("Averaging", dataset.progress):
+            release = dataset.mean(epsilon=epsilon, max_rows=max_rows, **question, **within)
+        show_release(release, out, overwrite=overwrite, as_json=as_json)
 
 
 def _question(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -89,4 +91,5 @@ def _question(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         "by": split_list(by) if by else (),
         "domain": {key: read_domain(text) for key, text in domains.items()},
     }
-    return question, {name: value for name, value in options.items() if name not in question}
+    account = {name: value for name, value in options.items() if name not in question}
+    return question, {**account, "domains": domains.values()}

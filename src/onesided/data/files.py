@@ -7,14 +7,17 @@ out; the last one is shorter. Metadata comes from the schema alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
+from onesided.data.values import far_as_text
 from onesided.errors import OutputError
 
 ROW_GROUP_ROWS = 122_880
@@ -36,6 +39,19 @@ class FileFormat(Enum):
                 return each
         known = ", ".join(each.value for each in cls)
         raise OutputError(f"{path.name} does not tell its format; let it end in one of {known}.")
+
+
+def check_format(schema: pa.Schema, path: Path) -> None:
+    """Refuse a column that the format of `path` cannot hold, whatever its values are."""
+    kind = FileFormat.of(path)
+    for field in schema:
+        if not _holds(kind, field):
+            holding = [each.value for each in FileFormat if _holds(each, field)]
+            instead = f"write {' or '.join(holding)}, or " if holding else ""
+            raise OutputError(
+                f"A {kind.value} file cannot hold the column {field.name}, which is of type "
+                f"{field.type}; {instead}choose other columns."
+            )
 
 
 def write_batches(batches: Iterable[pa.RecordBatch], schema: pa.Schema, path: Path) -> int:
@@ -76,21 +92,60 @@ def _row_groups(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterato
         yield pa.Table.from_batches(waiting).cast(schema)
 
 
-def _parquet(path: Path, schema: pa.Schema) -> Any:
+def _holds(kind: FileFormat, field: pa.Field) -> bool:
+    """Tried with a NULL, since some writers look at types only when rows come."""
+    if kind is FileFormat.CSV and _is_binary(field.type):
+        return False  # it would hold them as far as they happen to be text
+    schema = pa.schema([field.with_nullable(True)])
+    try:
+        table = pa.Table.from_arrays([pa.nulls(1, field.type)], schema=schema)
+        with _WRITERS[kind](pa.BufferOutputStream(), schema) as writer:
+            writer.write_table(table)
+    except (OSError, pa.ArrowException):
+        return False
+    return True
+
+
+def _is_binary(kind: pa.DataType) -> bool:
+    if pa.types.is_dictionary(kind):
+        return _is_binary(kind.value_type)
+    kinds = pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary
+    return any(each(kind) for each in kinds)
+
+
+Sink: TypeAlias = Path | pa.NativeFile
+
+
+def _parquet(sink: Sink, schema: pa.Schema) -> Any:
     # Dictionaries pay for texts alone, and trying them on numbers costs as much as writing them.
     texts = [field.name for field in schema if pa.types.is_string(field.type)]
-    return pa.parquet.ParquetWriter(path, schema, compression="snappy", use_dictionary=texts)
+    return pa.parquet.ParquetWriter(sink, schema, compression="snappy", use_dictionary=texts)
 
 
-def _csv(path: Path, schema: pa.Schema) -> Any:
-    return pa.csv.CSVWriter(path, schema)
+@contextmanager
+def _csv(sink: Sink, schema: pa.Schema) -> Iterator[Any]:
+    with pa.OSFile(str(sink), "wb") if isinstance(sink, Path) else sink as file:
+        pa.csv.write_csv(schema.empty_table(), file)
+        yield _CsvWriter(file)
 
 
-def _arrow(path: Path, schema: pa.Schema) -> Any:
-    return pa.ipc.new_file(path, schema)
+@dataclass(frozen=True)
+class _CsvWriter:
+    """Rows without a header; Arrow's own writer has no words for dates beyond Python's years."""
+
+    file: pa.NativeFile
+
+    def write_table(self, table: pa.Table) -> None:
+        columns = [far_as_text(column) for column in table.columns]
+        plain = pa.Table.from_arrays(columns, names=table.column_names)
+        pa.csv.write_csv(plain, self.file, pa.csv.WriteOptions(include_header=False))
 
 
-_WRITERS: dict[FileFormat, Callable[[Path, pa.Schema], Any]] = {
+def _arrow(sink: Sink, schema: pa.Schema) -> Any:
+    return pa.ipc.new_file(sink, schema)
+
+
+_WRITERS: dict[FileFormat, Callable[[Sink, pa.Schema], Any]] = {
     FileFormat.PARQUET: _parquet,
     FileFormat.CSV: _csv,
     FileFormat.ARROW: _arrow,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from onesided.data.private import PrivateDirectory, unwritable
 from onesided.errors import OutputError
+from onesided.signals import signals_held
 
 
 @contextmanager
@@ -16,32 +17,81 @@ def new_files(targets: Sequence[Path], *, overwrite: bool = False) -> Iterator[P
     """A private workspace in the folder of `targets`, which all lie in one folder.
 
     Write each target there under its own name (and whatever else is needed on the way, such as
-    spilled data). When the block ends well the targets are moved into place by renaming; however
-    it ends, the workspace is removed. It is readable by its owner alone (mode 0700).
+    spilled data). When the block ends well the targets are moved into place, all of them or none;
+    however it ends, the workspace is removed. It is readable by its owner alone (mode 0700).
     """
-    folder = targets[0].parent
     refuse_existing(targets, overwrite=overwrite)
+    workspace = PrivateDirectory(targets[0].parent)
     try:
-        workspace = tempfile.TemporaryDirectory(dir=folder, prefix=".onesided-")
-    except OSError:
-        raise _unwritable(folder) from None
-    with workspace as name:
-        yield Path(name)
+        yield workspace.path
         refuse_existing(targets, overwrite=overwrite)
-        for target in targets:
-            os.replace(Path(name) / target.name, target)
+        with signals_held():
+            _place(workspace.path, targets, overwrite=overwrite)
+    finally:
+        workspace.remove()
 
 
 def refuse_existing(targets: Sequence[Path], *, overwrite: bool) -> None:
-    """Refuse targets that exist already, unless told to replace them, and unusable folders."""
+    """Refuse targets that exist already, unless told to replace them, and unusable places."""
     for target in targets:
         if not os.access(target.parent, os.W_OK | os.X_OK):
-            raise _unwritable(target.parent)
-        if target.is_dir() or (target.exists() and not overwrite):
-            raise OutputError(f"{target} exists already: name another file, or ask to overwrite.")
+            raise unwritable(target.parent)
+        try:
+            os.lstat(target)
+        except FileNotFoundError:
+            continue
+        except (OSError, ValueError):
+            raise OutputError(
+                "The name of the output is too long or not allowed in its folder; choose another."
+            ) from None
+        if target.is_dir() or not overwrite:
+            raise _exists(target)
 
 
-def _unwritable(folder: Path) -> OutputError:
-    return OutputError(
-        f"Nothing can be written into {folder}: name a folder that exists and is writable."
-    )
+def refuse_inputs(targets: Iterable[Path], inputs: Iterable[Path]) -> None:
+    """Refuse targets that the same command reads or keeps, whatever name they go by."""
+    read = list(inputs)
+    for target in targets:
+        if any(_same(target, each) for each in read):
+            raise OutputError(
+                f"{target} is needed by this command itself; name another file for the output."
+            )
+
+
+def _place(workspace: Path, targets: Sequence[Path], *, overwrite: bool) -> None:
+    if overwrite:
+        for target in targets:
+            os.replace(workspace / target.name, target)
+        return
+    placed: list[Path] = []
+    try:
+        for target in targets:
+            _link(workspace / target.name, target)
+            placed.append(target)
+    except BaseException:
+        for target in placed:
+            target.unlink()
+        raise
+
+
+def _link(source: Path, target: Path) -> None:
+    """Move a file where none is; linking never replaces, so that of two writers one is told."""
+    try:
+        os.link(source, target)
+    except FileExistsError:
+        raise _exists(target) from None
+    except OSError:  # some file systems know no links
+        if os.path.lexists(target):
+            raise _exists(target) from None
+        os.replace(source, target)
+
+
+def _same(one: Path, other: Path) -> bool:
+    try:
+        return os.path.realpath(one) == os.path.realpath(other) or os.path.samefile(one, other)
+    except (OSError, ValueError):  # one of them is not there
+        return False
+
+
+def _exists(target: Path) -> OutputError:
+    return OutputError(f"{target} exists already: name another file, or ask to overwrite.")

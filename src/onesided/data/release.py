@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -13,13 +12,16 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet
 
-from onesided.data.files import FileFormat, read_batches, write_batches
+from onesided.data.files import FileFormat, check_format, read_batches, write_batches
 from onesided.data.output import new_files, refuse_existing
 from onesided.data.private import PrivateDirectory
-from onesided.errors import ReleaseFailed, RequestError
+from onesided.data.values import python_values
+from onesided.errors import OutputError, ReleaseFailed, RequestError
 from onesided.loss import Loss
+from onesided.visible import json_text
 
 SAMPLE_FILE = "sample.parquet"
+_NOT_FOR_PANDAS = (OverflowError, ValueError, pa.ArrowException)
 
 
 class ReleaseKind(Enum):
@@ -43,7 +45,7 @@ class Receipt:
 
     def to_json(self) -> str:
         """The receipt as text, the same for the same receipt."""
-        return json.dumps(self.content, ensure_ascii=False, indent=2, sort_keys=True)
+        return json_text(self.content, sort_keys=True)
 
     @property
     def loss(self) -> Loss:
@@ -94,8 +96,18 @@ class Release(ABC):
         return self.table
 
     def to_pandas(self) -> Any:
-        """The released rows as a pandas DataFrame."""
-        return self.table.to_pandas()
+        """The released rows as a pandas DataFrame.
+
+        A date that neither pandas nor Python can hold is its ISO text.
+        """
+        table = self.table
+        try:
+            return table.to_pandas()
+        except _NOT_FOR_PANDAS:
+            import pandas
+
+            columns = map(_series, table.columns)
+            return pandas.DataFrame(dict(zip(table.column_names, columns, strict=True)))
 
     def write(
         self, path: str | Path, *, overwrite: bool = False, receipt: bool = False
@@ -105,12 +117,15 @@ class Release(ABC):
         With `receipt`, also the receipt beside it, as `<name>.receipt.json`. The files written.
         """
         targets = output_files(path, overwrite=overwrite, receipt=receipt)
+        check_format(self._schema(), targets[0])
         try:
             with new_files(targets, overwrite=overwrite) as workspace:
                 write_batches(self._batches(), self._schema(), workspace / targets[0].name)
                 for target in targets[1:]:
                     text = self.receipt.to_json() + "\n"
                     (workspace / target.name).write_text(text, encoding="utf-8")
+        except OutputError as error:
+            raise failed_after_all(error) from None
         except (OSError, pa.ArrowException):
             raise ReleaseFailed(
                 f"{targets[0]} could not be written, and the charge stands; check the disk and "
@@ -174,7 +189,7 @@ class TableRelease(Release):
 
         keys = list(self.receipt["request"]["by"])
         figure = next(name for name in self._table.column_names if name not in keys)
-        columns = {name: self._table.column(name).to_pylist() for name in (*keys, figure)}
+        columns = {name: python_values(self._table.column(name)) for name in (*keys, figure)}
         return group_chart(columns, keys, figure)
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
@@ -204,6 +219,21 @@ def output_files(
     targets = (target, target.with_suffix(".receipt.json")) if receipt else (target,)
     refuse_existing(targets, overwrite=overwrite)
     return targets
+
+
+def failed_after_all(error: OutputError) -> ReleaseFailed:
+    """An output that was free before the charge, and no longer is."""
+    return ReleaseFailed(f"{error} The charge stands, and asking again is free.")
+
+
+def _series(column: pa.ChunkedArray) -> Any:
+    """The column for pandas, in its own type where that is possible."""
+    try:
+        return column.to_pandas()
+    except _NOT_FOR_PANDAS:
+        import pandas
+
+        return pandas.Series(python_values(column), dtype=object)
 
 
 def table_of(payload: bytes) -> pa.Table:

@@ -113,6 +113,8 @@ def _sort_key(value: Value, other: Value) -> Any:
 
 
 def _midnight(day: Value) -> datetime:
+    if isinstance(day, datetime):
+        return day  # a date beyond Python's years is a moment already
     if not isinstance(day, date):
         raise PolicyError("A point in time is compared with something that is no date.")
     return datetime.combine(day, time())

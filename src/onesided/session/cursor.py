@@ -1,6 +1,7 @@
 """A cursor in the manner of Python's DB-API (PEP 249), for tools that speak SQL.
 
 Every `execute` is a release and costs ε; nothing can be written, so there is nothing to commit.
+A date or timestamp beyond the years 1 to 9999 comes as its ISO text, as Python has no value for it.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 from onesided.data.release import QueryRelease
+from onesided.data.values import python_rows
 from onesided.errors import RequestError
 from onesided.language.tree import Value
 
@@ -54,9 +56,7 @@ class Cursor:
             raise RequestError("The cursor is closed; make a new one.")
         self._release, self._rows = None, iter(())
         self._release = self._ask(operation, tuple(parameters))
-        table = self._release.table
-        columns = [column.to_pylist() for column in table.columns]
-        self._rows = iter(list(zip(*columns, strict=True)))
+        self._rows = iter(python_rows(self._release.table))
         return self
 
     def executemany(self, operation: str, seq_of_parameters: Sequence[Sequence[Value]]) -> None:

@@ -6,10 +6,14 @@ import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from onesided.data.release import QueryRelease, Release, TableRelease
+import pyarrow as pa
+
+from onesided.data.files import check_format
+from onesided.data.release import SAMPLE_FILE, QueryRelease, Release, TableRelease
 from onesided.data.units import Unit
 from onesided.errors import RequestError, SourceError
 from onesided.language.tree import Value
@@ -135,14 +139,14 @@ class Dataset:
         """
         exact = positive(epsilon)
         within = self._facts.scope(policy, part)
-        chosen = self._chosen_columns(columns)
+        chosen, leaving = self._chosen_columns(columns)
         question = Samples(
             facts=self._facts,
             scope=within,
             epsilon=exact,
             columns=chosen,
             where=self._facts.filter(where),
-            leaving=self._table.engine.output_schema(chosen),
+            leaving=leaving,
             shared=not fresh,
             place=None if into is None else self._table.placing(into),
         )
@@ -150,6 +154,10 @@ class Dataset:
             kernel = self._kernel(exact)
             (answer,) = kernel.ask([question], fresh=fresh, purpose=purpose)
             return shown_sample(kernel, question, answer, into)
+
+    def check_writable(self, columns: Sequence[str] | None, path: str | Path) -> None:
+        """Refuse a sample of `columns` that a file of this name could not hold; free."""
+        check_format(self._chosen_columns(columns)[1], Path(path))
 
     def count(
         self,
@@ -382,11 +390,13 @@ class Dataset:
             units=self.units,
         )
 
-    def _chosen_columns(self, columns: Sequence[str] | None) -> tuple[str, ...]:
+    def _chosen_columns(self, columns: Sequence[str] | None) -> tuple[tuple[str, ...], pa.Schema]:
+        """The columns of a sample, and the types in which they leave."""
         schema = self._facts.schema
         chosen = tuple(schema) if columns is None else tuple(map(schema.resolve, columns))
         if not chosen or len(set(chosen)) != len(chosen):
             raise RequestError("columns must name at least one column, and each of them once.")
+from onesided.data.files import check_format
         return chosen
 
     def _kernel(self, epsilon: Fraction | None) -> Kernel:

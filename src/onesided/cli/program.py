@@ -1,0 +1,148 @@
+"""The group of all commands, and what every way in and out of it has in common.
+
+`--help` and `--version` answer from this file alone, without NumPy or an engine.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+import click
+
+from onesided.cli import INTERRUPTED, READER_GONE
+from onesided.cli.printing import NotPrinted, ReaderGone, fill_closed_streams, note, silence
+from onesided.cli.stop import NOTHING_CHARGED, Stop, ignore_signals
+from onesided.errors import Interrupted, OnesidedError, OutputError, RequestError
+from onesided.version import __version__
+from onesided.visible import visible
+
+_COMPLETION = "_ONESIDED_COMPLETE"
+#: Python's stand-ins for bytes that are no text.
+_LONE = re.compile("[\ud800-\udfff]")
+_PASSWORD = re.compile(r"(://[^\s:/@]*):[^\s@]*@")
+
+#: name → (module below onesided.cli, function, summary)
+_COMMANDS = {
+    "demo": ("demo", "demo", "Simulate a building and publish it: a tour in a minute."),
+    "sample": ("releases", "sample", "Publish true records of non-sensitive units."),
+    "count": ("releases", "count", "Publish counts of units by group."),
+    "sum": ("sums", "sum_", "Publish sums of a column by group."),
+    "mean": ("sums", "mean", "Publish means of a column by group."),
+    "sql": ("sql", "sql", "Answer one SELECT: counts, sums and means by group."),
+    "plan": ("account", "plan", "What a count would cost and how exact it would be; free."),
+    "budget": ("account", "budget", "Show, verify or raise the budgets of a ledger."),
+    "policy": ("policies", "policy", "Check a policy, or whether one relaxes another."),
+    "mechanisms": ("mechanisms", "mechanisms", "List the mechanisms."),
+    "audit": ("audit", "audit", "Try to refute what a mechanism promises."),
+    "attack": ("audit", "attack", "Exclusion attacks: what an attacker learns."),
+    "simulate": ("datasets", "simulate", "Make the Wi-Fi trace of a building."),
+    "trajectories": (
+        "datasets",
+        "trajectories",
+        "Turn Wi-Fi associations into trajectories.",
+    ),
+    "reproduce": ("reproduce", "reproduce", "Measure the paper's evaluation again."),
+}
+
+
+class _LazyGroup(click.Group):
+    """A group that knows its commands' names and summaries without importing them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        module, function, _ = _COMMANDS[cmd_name]
+        command = getattr(import_module(f"onesided.cli.{module}"), function)
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry[2]) for name, entry in _COMMANDS.items()])
+
+
+@click.command(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="onesided", message="%(prog)s %(version)s")
+def cli() -> None:
+    """Publish data in which only some records are sensitive.
+
+    A policy says which records are (true or NULL means sensitive); one-sided differential privacy
+    protects them and even hides which they are, and the rest is used almost freely.
+
+    Exit codes: 0 done, 1 a check says no, 2 bad input, 3 over budget, 4 failed after the charge,
+    130 interrupted, 141 nobody reads the output any more, 143 terminated.
+    """
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run the command within another program; the exit code."""
+    stop = Stop()
+    with stop.installed():
+        return _run(sys.argv[1:] if arguments is None else list(arguments), stop)
+
+
+def run_as_program(arguments: Sequence[str] | None) -> int:
+    """Run the command as a process of its own, which ends afterwards; the exit code."""
+    fill_closed_streams()
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:  # whatever the terminal's alphabet lacks is written out
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    stop = Stop()
+    with stop.installed():
+        code = _run(sys.argv[1:] if arguments is None else list(arguments), stop)
+        stop.finish()
+        silence()
+        ignore_signals()
+        return code
+
+
+def _run(arguments: list[str], stop: Stop) -> int:
+    try:
+        return _invoked(arguments, stop)
+    except OnesidedError as error:
+        _tell(str(error))
+        return error.exit_code
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    except click.ClickException as error:
+        # A list of choices comes in lines of its own.
+        _tell(" ".join(error.format_message().split()))
+        return 2
+    except (ReaderGone, BrokenPipeError):
+        return READER_GONE
+    except NotPrinted:
+        _tell("The answer could not be printed; check what standard output leads to.")
+        return OutputError.exit_code
+    except KeyboardInterrupt as error:
+        _tell(str(error) if isinstance(error, Interrupted) else NOTHING_CHARGED)
+        return stop.exit_code or INTERRUPTED
+    except OSError as error:
+        _tell(f"The system refused something: {error.strerror}; check disk, memory and rights.")
+        return OutputError.exit_code
+    except Exception:
+        if stop.exit_code is None:
+            raise
+        _tell(NOTHING_CHARGED)
+        return stop.exit_code
+
+
+def _invoked(arguments: list[str], stop: Stop) -> int:
+    if any(_LONE.search(each) for each in arguments):
+        raise RequestError("What was typed is not UTF-8; rename the file, or type it as UTF-8.")
+    if _COMPLETION in os.environ:
+        cli.main(prog_name="onesided")
+    with cli.make_context("onesided", arguments, obj=stop) as context:
+        result = cli.invoke(context)
+    return result if isinstance(result, int) else 0
+
+
+def _tell(sentence: str) -> None:
+    """An error on standard error; what was typed may be quoted in it, but no password."""
+    note("onesided: " + visible(_PASSWORD.sub(r"\1:…@", sentence)))
