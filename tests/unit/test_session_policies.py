@@ -149,7 +149,7 @@ def test_a_partition_must_not_cut_units(table: pa.Table) -> None:
 
 def promised(dataset: Dataset) -> str:
     """What the account's statement promises for everything charged so far."""
-    (statement,) = statements(dataset._ledger)
+    (statement,) = statements(dataset._books._ledger)
     return statement.promise
 
 

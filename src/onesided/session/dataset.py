@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
-from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -15,15 +14,15 @@ import pyarrow as pa
 from onesided.data.files import check_format
 from onesided.data.release import SAMPLE_FILE, QueryRelease, Release, TableRelease
 from onesided.data.units import Unit
-from onesided.errors import RequestError, SourceError
+from onesided.errors import RequestError
 from onesided.language.tree import Value
-from onesided.ledger import Balance, Ledger, Terms
+from onesided.ledger import Balance
 from onesided.loss import Number, positive
 from onesided.policy import Policy
 from onesided.session.amounts import Amount, column_amount, rows_amount
+from onesided.session.books import Books
 from onesided.session.cursor import Cursor
 from onesided.session.facts import DatasetFacts
-from onesided.session.kernel import Kernel
 from onesided.session.plan import Plan, Planning, assumed_share
 from onesided.session.questions.base import Question
 from onesided.session.questions.choosing import counting
@@ -31,9 +30,8 @@ from onesided.session.questions.figures import Limits
 from onesided.session.questions.samples import Samples
 from onesided.session.questions.select import statement
 from onesided.session.questions.sums import Means, Sums, present_groups
-from onesided.session.scope import AnyPolicy, policy_text
+from onesided.session.scope import AnyPolicy
 from onesided.session.showing import shown_sample, shown_table
-from onesided.session.table import SecretTable
 
 
 class Dataset:
@@ -43,27 +41,11 @@ class Dataset:
     question goes the same way: its terms, its charge, its run, its storing.
     """
 
-    def __init__(
-        self,
-        facts: DatasetFacts,
-        table: SecretTable,
-        ledger: Callable[[], Ledger],
-        *,
-        budget: Fraction | None,
-        asked_by: str = "",
-    ) -> None:
+    def __init__(self, facts: DatasetFacts, books: Books) -> None:
         self._facts = facts
-        self._table = table
-        self._open_ledger = ledger
-        self._budget = budget
-        self._asked_by = asked_by
+        self._books = books
+        self._table = books.table
         self._turn = threading.RLock()
-        self._fingerprint = table.fingerprint()
-
-    @cached_property
-    def _ledger(self) -> Ledger:
-        """Opened when the account is first needed: what is refused before leaves no file behind."""
-        return self._open_ledger()
 
     @property
     def name(self) -> str:
@@ -99,12 +81,12 @@ class Dataset:
     def budget(self) -> Balance:
         """Everything charged so far, and what is left."""
         with self._turn:
-            return self._kernel(None).account.balance()
+            return self._books.kernel(None).account.balance()
 
     @property
     def account_opened(self) -> bool:
         """Whether a request got as far as the account; before that nothing can be charged."""
-        return "_ledger" in vars(self)
+        return self._books.opened
 
     def progress(self) -> float | None:
         """How far the engine is with its statement, from 0 to 1; None where nobody knows.
@@ -151,7 +133,7 @@ class Dataset:
             place=None if into is None else self._table.placing(into),
         )
         with self._turn:
-            kernel = self._kernel(exact)
+            kernel = self._books.kernel(exact)
             (answer,) = kernel.ask([question], fresh=fresh, purpose=purpose)
             return shown_sample(kernel, question, answer, into)
 
@@ -346,16 +328,13 @@ class Dataset:
         groups = self._facts.grouping(within, by, where, max_groups, domain)
         share = assumed_share(nonsensitive_share)
         with self._turn:
-            # Without a ledger and a budget nothing is agreed to before the first release.
-            agreed = self._facts.durable or self._budget is not None
-            kernel = self._kernel(None) if agreed else None
+            kernel = self._books.kernel(None) if self._books.agreed else None
             return Planning(self._facts, groups, within, exact, share, kernel).plan()
 
     def close(self) -> None:
         """Let go of the source and the ledger."""
         self._table.engine.close()
-        if self.account_opened:
-            self._ledger.close()
+        self._books.close()
 
     def __enter__(self) -> Dataset:
         return self
@@ -375,7 +354,7 @@ class Dataset:
         for question in questions:
             question.check()
         with self._turn:
-            answers = self._kernel(epsilon).ask(questions, fresh=fresh, purpose=purpose)
+            answers = self._books.kernel(epsilon).ask(questions, fresh=fresh, purpose=purpose)
         return [shown_table(each) for each in answers]
 
     def _amount(
@@ -396,31 +375,6 @@ class Dataset:
         chosen = tuple(schema) if columns is None else tuple(map(schema.resolve, columns))
         if not chosen or len(set(chosen)) != len(chosen):
             raise RequestError("columns must name at least one column, and each of them once.")
-from onesided.data.files import check_format
-        return chosen
-
-    def _kernel(self, epsilon: Fraction | None) -> Kernel:
-        """The account on the data as it is now; refused where it changed since the opening."""
-        if self._table.fingerprint() != self._fingerprint:
-            raise SourceError("The data changed since it was opened; open it again.")
-        if self._budget is None and not self._facts.durable:
-            # Without a ledger and a budget the first request is all that was agreed to.
-            self._budget = epsilon
-        account = self._ledger.account(
-            Terms(
-                dataset=self.name,
-                unit=self.unit.columns,
-                policy_id=self.policy.id,
-                policy_sql=policy_text(self.policy),
-                budget=self._budget,
-                partition_columns=self._facts.partition_by,
-                format=self.format,
-            )
-        )
-        return Kernel(
-            account=account,
-            snapshot=account.snapshot(self._fingerprint),
-            facts=self._facts,
-            table=self._table,
-            asked_by=self._asked_by,
-        )
+        leaving = self._table.engine.output_schema(chosen)
+        check_format(leaving, Path(SAMPLE_FILE))
+        return chosen, leaving

@@ -109,7 +109,8 @@ def open_dataset(
             durable=ledger is not None,
             randomness=drawn.description,
         )
-        return Dataset(facts, secret, lambda: open_ledger(ledger), budget=agreed, asked_by=asked_by)
+        books = Books(facts, secret, lambda: open_ledger(ledger), budget=agreed, asked_by=asked_by)
+        return Dataset(facts, books)
     except BaseException:
         engine.close()
         raise

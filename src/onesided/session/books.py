@@ -1,0 +1,85 @@
+"""The account of a data set: opened when it is first needed, on the state of the data as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cached_property
+
+from onesided.errors import SourceError
+from onesided.ledger import Ledger, Terms
+from onesided.session.facts import DatasetFacts
+from onesided.session.kernel import Kernel
+from onesided.session.scope import policy_text
+from onesided.session.table import SecretTable
+
+
+class Books:
+    """Where the releases of a data set are charged.
+
+    - `budget`: the most that all of them may cost; without it and a ledger that outlives this
+      process, the first request is all that is agreed to.
+    - `asked_by`: a short id of who asks.
+    """
+
+    def __init__(
+        self,
+        facts: DatasetFacts,
+        table: SecretTable,
+        ledger: Callable[[], Ledger],
+        *,
+        budget: Fraction | None,
+        asked_by: str = "",
+    ) -> None:
+        self.table = table
+        self._facts = facts
+        self._open_ledger = ledger
+        self._budget = budget
+        self._asked_by = asked_by
+        self._fingerprint = table.fingerprint()
+
+    @cached_property
+    def _ledger(self) -> Ledger:
+        """Opened when the account is first needed: what is refused before leaves no file behind."""
+        return self._open_ledger()
+
+    @property
+    def opened(self) -> bool:
+        """Whether a request got as far as the account; before that nothing can be charged."""
+        return "_ledger" in vars(self)
+
+    @property
+    def agreed(self) -> bool:
+        """Whether there is a budget yet."""
+        return self._facts.durable or self._budget is not None
+
+    def kernel(self, epsilon: Fraction | None) -> Kernel:
+        """The account on the data as it is now; refused where it changed since the opening."""
+        if self.table.fingerprint() != self._fingerprint:
+            raise SourceError("The data changed since it was opened; open it again.")
+        if not self.agreed:
+            self._budget = epsilon
+        facts = self._facts
+        account = self._ledger.account(
+            Terms(
+                dataset=facts.name,
+                unit=facts.unit.columns,
+                policy_id=facts.policy.id,
+                policy_sql=policy_text(facts.policy),
+                budget=self._budget,
+                partition_columns=facts.partition_by,
+                format=dict(self.table.engine.format),
+            )
+        )
+        return Kernel(
+            account=account,
+            snapshot=account.snapshot(self._fingerprint),
+            facts=facts,
+            table=self.table,
+            asked_by=self._asked_by,
+        )
+
+    def close(self) -> None:
+        """Let go of the ledger."""
+        if self.opened:
+            self._ledger.close()
