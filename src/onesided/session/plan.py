@@ -18,7 +18,7 @@ from onesided.errors import MechanismRefused, RequestError
 from onesided.ledger import Balance, Charge
 from onesided.loss import Loss, show
 from onesided.mechanisms.base import Kind, Mechanism, PublicFacts
-from onesided.mechanisms.bucket import BucketAlgorithm
+from onesided.mechanisms.buckets.algorithm import BucketAlgorithm
 from onesided.mechanisms.registry import mechanism, mechanism_names
 from onesided.mechanisms.rr import RandomizedResponse
 from onesided.session.counting import Counting, Missing, checked_mechanism, whole_loss
