@@ -27,7 +27,7 @@ from onesided.experiments.metrics import mre
 from onesided.experiments.trial import Results
 from onesided.loss import rational
 from onesided.mechanisms.auto import Auto, Chosen
-from onesided.mechanisms.base import Outline
+from onesided.mechanisms.base import PublicShape
 from onesided.mechanisms.candidates import candidates
 from onesided.mechanisms.completing import Completed
 from onesided.randomness import seeded
@@ -49,12 +49,12 @@ class Judged:
 def judge(cell: Cell) -> Judged:
     choosing, others = seeded(cell.seed).spawn(2)
     data, epsilon = cell.made.histogram, rational(cell.epsilon)
-    outline, auto = Outline.of(data), Auto()
-    tried = candidates(outline, epsilon)
+    public, auto = PublicShape.of(data), Auto()
+    tried = candidates(public, epsilon)
     errors, chosen = np.zeros((cell.runs, len(tried))), []
     for run in range(cell.runs):
         probe = auto.probe(data, epsilon, choosing)
-        choice = auto.choose(probe, outline, epsilon, choosing)
+        choice = auto.choose(probe, public, epsilon, choosing)
         assert isinstance(choice, Chosen)
         chosen.append(tried.index(choice.candidate))
         for place, each in enumerate(tried):

@@ -13,7 +13,7 @@ import pytest
 from onesided.data import Histogram, Measured, Measurement
 from onesided.data.histogram import Counts
 from onesided.errors import InputError, MechanismRefused, RequestError
-from onesided.mechanisms.base import AdaptiveMechanism, Kind, Mechanism, Outline, PublicFacts
+from onesided.mechanisms.base import AdaptiveMechanism, Kind, Mechanism, PublicShape
 from onesided.mechanisms.registry import mechanism, mechanism_names
 from onesided.randomness import seeded
 from support.histograms import exact_only, shaped, small
@@ -206,8 +206,8 @@ def test_certain_bounds_hold(name: str) -> None:
 @each_mechanism
 @pytest.mark.parametrize("d", [None, 1, 4096])
 def test_the_error_is_foreseen_from_public_facts(name: str, d: int | None) -> None:
-    facts = PublicFacts(n=10_000, d=d, total_public=True)
-    expected = mechanism(name).expected_error(facts, ONE)
+    public = PublicShape(None if d is None else (d,), n=10_000, total_public=True)
+    expected = mechanism(name).expected_error(public, ONE)
     assert expected is None or 0 <= expected < float("inf")
 
 
@@ -216,11 +216,11 @@ def test_the_error_is_foreseen_from_public_facts(name: str, d: int | None) -> No
 def test_the_steps_of_an_adaptive_mechanism_add_up(name: str, total_public: bool) -> None:
     chosen, data, rng = mechanism(name), small(name, total_public=total_public), seeded(2)
     assert isinstance(chosen, AdaptiveMechanism)
-    outline = Outline.of(data)
-    first = chosen.probe_terms(outline, HALF)
+    public = PublicShape.of(data)
+    first = chosen.probe_terms(public, HALF)
     probe = chosen.probe(data, HALF, rng)
     assert_fits(probe, first, data.bins)
-    choice = chosen.choose(probe, outline, HALF, rng)
+    choice = chosen.choose(probe, public, HALF, rng)
     assert choice.label
     assert_fits(choice.measure(data, rng), choice.terms, data.bins)
     both = first.loss + choice.terms.loss

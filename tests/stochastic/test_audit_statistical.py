@@ -12,7 +12,7 @@ from onesided.audit import Effort, Relation, Setting, StatisticalAudit, target
 from onesided.audit.neighbours import Candidate, are_neighbours, patterns, random_pairs, varied
 from onesided.audit.statistical import FEWEST
 from onesided.mechanisms.one_sided import OneSided
-from onesided.mechanisms.osdp_laplace import OsdpLaplace
+from onesided.mechanisms.published.osdp_laplace import OsdpLaplace
 from onesided.randomness import seeded
 from support.audited import at, quick_audit
 

@@ -11,13 +11,13 @@ import pytest
 from scipy import stats
 
 from onesided.data import Histogram
+from onesided.mechanisms.buckets.deviation import box_deviations
+from onesided.mechanisms.buckets.partition import PruningLaw
+from onesided.mechanisms.buckets.tree import halving_tree
+from onesided.mechanisms.buckets.workload import Workload
 from onesided.mechanisms.dawa import Dawa
-from onesided.mechanisms.dawa_reference import reference_partitions
-from onesided.mechanisms.deviation import box_deviations
-from onesided.mechanisms.halving import halving_tree
-from onesided.mechanisms.partition import PruningLaw
+from onesided.mechanisms.published.dawa_reference import reference_partitions
 from onesided.mechanisms.recipe import Dawaz
-from onesided.mechanisms.workload import Workload
 from onesided.randomness import seeded
 from support.pruning_law import EnumeratedLaw
 from support.statistics import (

@@ -13,10 +13,10 @@ from scipy import stats
 from onesided.data import Histogram
 from onesided.mechanisms.agrid import AGrid
 from onesided.mechanisms.ahp import AHP
-from onesided.mechanisms.bucket import BucketAlgorithm
+from onesided.mechanisms.buckets.algorithm import BucketAlgorithm
+from onesided.mechanisms.buckets.totals import bucket_totals
 from onesided.mechanisms.privbayes import PrivBayes, exponential_choice
 from onesided.mechanisms.privtree import PrivTree
-from onesided.mechanisms.totals import bucket_totals
 from onesided.randomness import seeded
 from support.statistics import (
     CONTROL_FACTOR,

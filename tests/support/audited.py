@@ -12,8 +12,8 @@ from onesided.audit import AtEpsilon, Auditable, Effort, StatisticalAudit
 from onesided.audit.protocol import BinByBin
 from onesided.data.histogram import Counts
 from onesided.mechanisms.base import Kind, Mechanism
-from onesided.mechanisms.bucket import BucketAlgorithm, Bucketed
-from onesided.mechanisms.totals import bucket_totals, measure_totals, spread_evenly
+from onesided.mechanisms.buckets.algorithm import BucketAlgorithm, Bucketed
+from onesided.mechanisms.buckets.totals import bucket_totals, measure_totals, spread_evenly
 from onesided.randomness import Randomness
 
 TOO_LITTLE_NOISE = Fraction(10, 7)

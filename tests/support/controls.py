@@ -9,7 +9,7 @@ from onesided.audit import Auditable, Effort, Setting, StatisticalAudit, Statist
 from onesided.audit.neighbours import Candidate
 from onesided.audit.targets import BY_POLICY, TWO_DIMENSIONAL, Shape, running
 from onesided.mechanisms.auto import Auto, Chosen
-from onesided.mechanisms.base import Choice, Mechanism, Outline
+from onesided.mechanisms.base import Choice, Mechanism, PublicShape
 from onesided.mechanisms.candidate import Candidate as Second
 from onesided.mechanisms.completing import Continued
 from onesided.mechanisms.registry import mechanism
@@ -30,8 +30,8 @@ class AutoWithoutTrials(Auto):
 
     chosen: Second = AUTO_CHOICE
 
-    def choose(self, probe, outline: Outline, epsilon: Fraction, rng) -> Choice:
-        return Chosen(self.chosen, probe, outline, epsilon)
+    def choose(self, probe, public: PublicShape, epsilon: Fraction, rng) -> Choice:
+        return Chosen(self.chosen, probe, public, epsilon)
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,12 @@ import numpy as np
 
 from onesided.data import Histogram, Measured, Measurement, MeasurementTerms
 from onesided.loss import Number, rational
-from onesided.mechanisms.base import Mechanism, Outline
+from onesided.mechanisms.base import Mechanism, PublicShape
 
 
 def stated(chosen: Mechanism, data: Histogram, epsilon: Number) -> MeasurementTerms:
-    """The terms of a release; nothing but the outline of `data` is seen."""
-    return chosen.terms(Outline.of(data), rational(epsilon))
+    """The terms of a release; nothing but the public of `data` is seen."""
+    return chosen.terms(PublicShape.of(data), rational(epsilon))
 
 
 def assert_fits(found: Measurement, terms: MeasurementTerms, bins: int) -> None:

@@ -13,11 +13,11 @@ from onesided.audit.batches import InBatches, can_be_batched
 from onesided.audit.runs import BUFFERED, BufferedRandomness, Deadline
 from onesided.data import Histogram
 from onesided.mechanisms.ahp import AHP
+from onesided.mechanisms.buckets.workload import Workload
 from onesided.mechanisms.dawa import Dawa
 from onesided.mechanisms.laplace import Laplace
 from onesided.mechanisms.privtree import PrivTree
 from onesided.mechanisms.recipe import NaiveRecipe, Recipe
-from onesided.mechanisms.workload import Workload
 from onesided.randomness import seeded
 
 EPSILON = Fraction(4)

@@ -31,10 +31,11 @@ from onesided.audit.world import (
 from onesided.data import Histogram
 from onesided.loss import Loss
 from onesided.mechanisms.base import Mechanism
-from onesided.mechanisms.baselines import Suppress
-from onesided.mechanisms.hybrid import Hybrid, HybridPaper
+from onesided.mechanisms.hybrid import Hybrid
 from onesided.mechanisms.laplace import Laplace
 from onesided.mechanisms.one_sided import OneSided
+from onesided.mechanisms.published.baselines import Suppress
+from onesided.mechanisms.published.hybrid_paper import HybridPaper
 from onesided.mechanisms.recipe import NaiveRecipe, Recipe
 from onesided.mechanisms.residual import Residual
 from support.audited import TOO_LITTLE_NOISE, OneBucket, at

@@ -13,7 +13,7 @@ from onesided.experiments.metrics import mre
 from onesided.loss import Loss
 from onesided.mechanisms.ahp import AHP
 from onesided.mechanisms.auto import Auto
-from onesided.mechanisms.base import Mechanism, Outline
+from onesided.mechanisms.base import Mechanism, PublicShape
 from onesided.mechanisms.candidates import candidates
 from onesided.mechanisms.dawa import Dawa
 from onesided.mechanisms.laplace import Laplace
@@ -47,7 +47,7 @@ def error(chosen: Mechanism, data: Histogram, epsilon: str, runs: int = 3) -> fl
 
 def choice(data: Histogram, epsilon: str) -> str:
     exact, rng = Fraction(epsilon), seeded(4)
-    return Auto().choose(Auto().probe(data, exact, rng), Outline.of(data), exact, rng).label
+    return Auto().choose(Auto().probe(data, exact, rng), PublicShape.of(data), exact, rng).label
 
 
 def sparse_levels() -> np.ndarray:
@@ -108,11 +108,11 @@ def test_the_number_of_sensitive_units_is_asked_where_the_probe_would_not_tell_i
     n: int, asked: bool
 ) -> None:
     """At ε = 1/100 the sum over 1,024 bins has noise of 12,800, which is an eighth of 102,400."""
-    outline, epsilon = Outline((BINS,), 1, n), Fraction(1, 100)
-    assert (NUMBER in questions(epsilon, outline)) is asked
-    known = probe_loss(epsilon, replace(outline, n=10**9))
-    extra = question_share(NUMBER, epsilon, outline) * epsilon if asked else 0
-    assert probe_loss(epsilon, outline) == known + Loss(extra, 0)
+    public, epsilon = PublicShape((BINS,), n=n, total_public=True), Fraction(1, 100)
+    assert (NUMBER in questions(epsilon, public)) is asked
+    known = probe_loss(epsilon, replace(public, n=10**9))
+    extra = question_share(NUMBER, epsilon, public) * epsilon if asked else 0
+    assert probe_loss(epsilon, public) == known + Loss(extra, 0)
 
 
 @pytest.mark.parametrize("epsilon", ["1", "1/10"])
@@ -141,7 +141,7 @@ def test_empty_bins_between_full_ones_are_not_filled() -> None:
 def test_the_probe_bounds_what_comes_after_it() -> None:
     data, rng, epsilon = drawn(sparse_levels(), 0.8, 5), seeded(6), Fraction(1)
     probe = Auto().probe(data, epsilon, rng)
-    final = Auto().choose(probe, Outline.of(data), epsilon, rng).measure(data, rng)
+    final = Auto().choose(probe, PublicShape.of(data), epsilon, rng).measure(data, rng)
     assert np.all(final.parts["lower"] >= probe.value)
     assert np.all(final.parts["lower"] <= data.nonsensitive)
 
@@ -149,8 +149,8 @@ def test_the_probe_bounds_what_comes_after_it() -> None:
 def test_the_choice_sees_nothing_but_the_probe() -> None:
     data, epsilon = drawn(sparse_levels(), 0.8, 5), Fraction(1)
     probe = Auto().probe(data, epsilon, seeded(6))
-    first = Auto().choose(probe, Outline.of(data), epsilon, seeded(7))
-    second = Auto().choose(probe, Outline.of(data), epsilon, seeded(7))
+    first = Auto().choose(probe, PublicShape.of(data), epsilon, seeded(7))
+    second = Auto().choose(probe, PublicShape.of(data), epsilon, seeded(7))
     assert (first.label, first.terms) == (second.label, second.terms)
 
 
@@ -166,10 +166,10 @@ def test_open_domains_are_probed_and_continued() -> None:
     ("bins", "epsilon"), [(4, "1"), (64, "1/100"), (4096, "1"), (4096, "1/10")]
 )
 def test_every_candidate_and_the_probe_come_to_epsilon(bins: int, epsilon: str) -> None:
-    outline, exact = Outline((bins,), 3, None), Fraction(epsilon)
-    probe = Auto().probe_terms(outline, exact).loss
-    for each in candidates(outline, exact):
-        left = each.loss(exact, outline)
+    public, exact = PublicShape((bins,), 3), Fraction(epsilon)
+    probe = Auto().probe_terms(public, exact).loss
+    for each in candidates(public, exact):
+        left = each.loss(exact, public)
         assert left.sensitive > 0
         assert left.nonsensitive > 0
         assert (probe + left).epsilon == exact
@@ -177,7 +177,7 @@ def test_every_candidate_and_the_probe_come_to_epsilon(bins: int, epsilon: str) 
 
 def test_answers_on_which_most_depends_are_as_exact_as_bins_are_few() -> None:
     shares = [
-        question_share(DECISIVE[0], Fraction(epsilon), Outline((bins,), 1, None))
+        question_share(DECISIVE[0], Fraction(epsilon), PublicShape((bins,)))
         for bins, epsilon in ((64, "1/100"), (4096, "1/10"), (4096, "1"))
     ]
     assert shares[0] == MOST_QUESTION_SHARE > shares[1] > shares[2] == QUESTION_SHARE

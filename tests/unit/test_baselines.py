@@ -9,7 +9,7 @@ import pytest
 
 from onesided.data import Histogram
 from onesided.errors import InputError
-from onesided.mechanisms.baselines import Suppress
+from onesided.mechanisms.published.baselines import Suppress
 from onesided.mechanisms.registry import mechanism
 from onesided.randomness import seeded
 

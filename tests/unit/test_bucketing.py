@@ -11,7 +11,7 @@ from onesided.data import Histogram
 from onesided.experiments.metrics import mre
 from onesided.mechanisms.ahp import AHP
 from onesided.mechanisms.auto import Auto
-from onesided.mechanisms.base import Outline
+from onesided.mechanisms.base import PublicShape
 from onesided.mechanisms.bucketing import InPieces, Ordinary, Split
 from onesided.mechanisms.candidate import BOLD, BOLDER, Before, Candidate
 from onesided.mechanisms.dawa import Dawa
@@ -27,19 +27,19 @@ EVERY: list[Candidate] = [
 ]
 
 
-def drawn(levels: np.ndarray, share: float, **facts: object) -> Histogram:
+def drawn(levels: np.ndarray, share: float, **public: object) -> Histogram:
     dice = seeded(2).generator()
     everyone = dice.poisson(levels)
-    return Histogram(everyone, dice.binomial(everyone, share), **facts)  # type: ignore[arg-type]
+    return Histogram(everyone, dice.binomial(everyone, share), **public)  # type: ignore[arg-type]
 
 
 def released(chosen: Candidate, data: Histogram, epsilon: str, seed: int = 3):
     """What is released after a probe, which is returned too."""
-    exact, outline, rng = Fraction(epsilon), Outline.of(data), seeded(seed)
+    exact, public, rng = Fraction(epsilon), PublicShape.of(data), seeded(seed)
     probe = Auto().probe(data, exact, rng)
-    total = released_total(probe, outline, exact) if outline.n is None else None
-    before = Before(probe.value, probe_rate(exact, outline), total)
-    return chosen.measure(data, before, chosen.loss(exact, outline), rng), probe
+    total = released_total(probe, public, exact) if not public.total_public else None
+    before = Before(probe.value, probe_rate(exact, public), total)
+    return chosen.measure(data, before, chosen.loss(exact, public), rng), probe
 
 
 @pytest.mark.parametrize("chosen", EVERY, ids=lambda each: each.label)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from onesided.data import Histogram
 from onesided.experiments.metrics import mre
-from onesided.mechanisms.base import Outline
+from onesided.mechanisms.base import PublicShape
 from onesided.mechanisms.candidate import Before
 from onesided.mechanisms.completing import (
     LEAST_NEIGHBOURHOODS,
@@ -30,10 +30,10 @@ EPSILON = Fraction(1, 10)
 
 def completed(data: Histogram, seed: int) -> tuple[np.ndarray, Fraction]:
     """What is released at a = ε/2 after a probe, and the rate of the noise on sensitive units."""
-    chosen, outline, rng = Completed(), Outline.of(data), seeded(seed)
-    rate = probe_rate(EPSILON, outline)
+    chosen, public, rng = Completed(), PublicShape.of(data), seeded(seed)
+    rate = probe_rate(EPSILON, public)
     before = Before(subtract_noise(data.nonsensitive, rate, rng), rate, None)
-    left = chosen.loss(EPSILON, outline)
+    left = chosen.loss(EPSILON, public)
     return chosen.measure(data, before, left, rng).value, left.sensitive
 
 

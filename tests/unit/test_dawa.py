@@ -11,10 +11,10 @@ from onesided.data import Histogram, Measured
 from onesided.errors import InputError, MechanismRefused
 from onesided.loss import Loss
 from onesided.mechanisms.base import Kind, Mechanism
+from onesided.mechanisms.buckets.workload import Workload
 from onesided.mechanisms.dawa import Dawa, shrunk
-from onesided.mechanisms.dawa_reference import DawaReference
 from onesided.mechanisms.laplace import Laplace
-from onesided.mechanisms.workload import Workload
+from onesided.mechanisms.published.dawa_reference import DawaReference
 from onesided.randomness import seeded
 from support.terms import stated
 

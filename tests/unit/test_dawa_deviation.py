@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onesided.mechanisms.deviation import (
+from onesided.mechanisms.buckets.deviation import (
     box_deviations,
     largest_count,
     window_lengths,
     window_mean_deviations,
 )
-from onesided.mechanisms.halving import halving_tree
+from onesided.mechanisms.buckets.tree import halving_tree
 
 histograms = st.lists(st.integers(0, 12), min_size=1, max_size=40).map(np.array)
 

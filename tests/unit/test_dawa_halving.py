@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onesided.mechanisms.halving import HalvingTree, halving_tree
+from onesided.mechanisms.buckets.tree import HalvingTree, halving_tree
 
 shapes = st.lists(st.integers(1, 9), min_size=1, max_size=3).map(tuple)
 

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from onesided.mechanisms.deviation import box_deviations
-from onesided.mechanisms.halving import halving_tree
-from onesided.mechanisms.partition import CERTAIN, PruningLaw
-from onesided.mechanisms.scaled import Powers, PowerTable, Scaled
+from onesided.mechanisms.buckets.deviation import box_deviations
+from onesided.mechanisms.buckets.partition import CERTAIN, PruningLaw
+from onesided.mechanisms.buckets.scaled import Powers, PowerTable, Scaled
+from onesided.mechanisms.buckets.tree import halving_tree
 from onesided.randomness import seeded
 from support.pruning_law import EnumeratedLaw
 from support.statistics import CONTROL_FACTOR

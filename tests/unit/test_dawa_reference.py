@@ -11,7 +11,7 @@ import pytest
 from onesided.data import Histogram
 from onesided.loss import Loss
 from onesided.mechanisms.base import Kind
-from onesided.mechanisms.dawa_reference import DawaReference, reference_partitions
+from onesided.mechanisms.published.dawa_reference import DawaReference, reference_partitions
 from onesided.randomness import seeded
 
 NOISELESS = 1e9

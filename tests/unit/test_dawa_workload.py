@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onesided.data import Histogram
-from onesided.mechanisms.dawa import Dawa
-from onesided.mechanisms.workload import (
+from onesided.mechanisms.buckets.workload import (
     Hierarchy,
     Workload,
     choose_hierarchy,
     least_squares,
     measure_for,
 )
+from onesided.mechanisms.dawa import Dawa
 from onesided.randomness import seeded
 
 IMPROVEMENT = 1.5

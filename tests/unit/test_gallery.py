@@ -9,7 +9,7 @@ import pytest
 
 from onesided.data import Histogram
 from onesided.mechanisms.agreement import disagreement
-from onesided.mechanisms.base import Outline
+from onesided.mechanisms.base import PublicShape
 from onesided.mechanisms.easel import Easel
 from onesided.mechanisms.gallery import CONTRADICTED, pictures
 from onesided.mechanisms.grain import EVEN_SHAPES, Grain, Texture, TwoLevels
@@ -34,7 +34,7 @@ def drawn(
     others = seeded(seed).generator().binomial(counts, share)
     data = Histogram(counts, others, total_public=True)
     probe = take_probe(data, epsilon, seeded(seed + 1))
-    lists = pictures(probe, Outline.of(data), epsilon, seeded(seed + 2))
+    lists = pictures(probe, PublicShape.of(data), epsilon, seeded(seed + 2))
     return [each.all for alike in lists for each in alike]
 
 

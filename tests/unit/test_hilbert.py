@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onesided.errors import RequestError
-from onesided.mechanisms.hilbert import hilbert_order
+from onesided.mechanisms.published.hilbert import hilbert_order
 
 
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=4).map(tuple))

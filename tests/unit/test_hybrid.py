@@ -10,7 +10,8 @@ import pytest
 from onesided.data import Histogram
 from onesided.errors import InputError, MechanismRefused
 from onesided.loss import Loss
-from onesided.mechanisms.hybrid import Hybrid, HybridPaper
+from onesided.mechanisms.hybrid import Hybrid
+from onesided.mechanisms.published.hybrid_paper import HybridPaper
 from onesided.randomness import seeded
 
 BINS = 4000

@@ -10,7 +10,7 @@ from scipy import stats
 
 from onesided.data import Histogram
 from onesided.loss import Loss
-from onesided.mechanisms.base import PublicFacts
+from onesided.mechanisms.base import PublicShape
 from onesided.mechanisms.laplace import Laplace
 from onesided.randomness import seeded
 from support.statistics import CONTROL_FACTOR, agrees, chi_square_p_value
@@ -54,5 +54,5 @@ def test_clipping_raises_negative_counts_and_nothing_else() -> None:
 
 def test_the_error_is_the_one_that_was_foreseen() -> None:
     epsilon = Fraction(1, 5)
-    foreseen = Laplace().expected_error(PublicFacts(n=COUNT * BINS, d=BINS), epsilon)
+    foreseen = Laplace().expected_error(PublicShape((BINS,), n=COUNT * BINS), epsilon)
     assert np.mean(np.abs(noise(epsilon))) == pytest.approx(foreseen, rel=0.03)

@@ -13,7 +13,7 @@ import onesided as osd
 from onesided.engine.duckdb import DuckDBEngine
 from onesided.errors import BudgetError, InputError, RequestError
 from onesided.mechanisms.auto import Auto
-from onesided.mechanisms.base import Kind, Mechanism, PublicFacts
+from onesided.mechanisms.base import Kind, Mechanism, PublicShape
 from onesided.mechanisms.laplace import Laplace
 from onesided.mechanisms.one_sided import OneSided
 from onesided.mechanisms.registry import mechanism
@@ -49,7 +49,7 @@ def test_a_plan_lists_every_mechanism_that_a_session_releases(table: pa.Table) -
         plan = dataset.plan(**QUESTION, epsilon=1)
     sound = {n for n in osd.mechanism_names() if osd.mechanism(n).kind is Kind.SOUND}
     assert {row.mechanism for row in plan.rows} == {*sound, "rr"}
-    assert plan.facts == PublicFacts(n=plan.facts.n, d=5, total_public=True)
+    assert plan.facts == PublicShape((5,), n=plan.facts.n, total_public=True)
 
 
 def test_planning_runs_nothing_and_spends_nothing(
@@ -221,7 +221,7 @@ def test_expected_errors_hold_for_even_data(
 ) -> None:
     bins, density, share = 400, 60, 0.75
     units = bins * density // k
-    facts = PublicFacts(n=units, d=bins, k=k, total_public=k == 1, nonsensitive_share=share)
+    facts = PublicShape((bins,), n=units, k=k, total_public=k == 1, nonsensitive_share=share)
     counts = np.full(bins, density)
     open_part = np.full(bins, int(density * share))
     data = osd.Histogram(counts, open_part, k=k)
@@ -245,7 +245,7 @@ def test_buckets_err_as_foreseen_where_no_two_bins_are_alike(
 ) -> None:
     """And far less where bins are alike: then the same number is an upper bound."""
     shape, share = (32, 32), 0.75
-    facts = PublicFacts(n=density * 1024, d=1024, nonsensitive_share=share)
+    facts = PublicShape((1024,), n=density * 1024, nonsensitive_share=share)
     expected = chosen.expected_error(facts, epsilon)
     assert expected is not None
     assert chosen.assumes == "no two groups are alike"
@@ -260,7 +260,7 @@ def test_buckets_err_as_foreseen_where_no_two_bins_are_alike(
 def test_the_bound_of_privbayes_holds_for_the_worst_data() -> None:
     counts = np.zeros((8, 8), dtype=np.int64)
     counts[3, 5] = 6_400
-    facts = PublicFacts(n=6_400, d=64)
+    facts = PublicShape((64,), n=6_400)
     expected = mechanism("privbayes").expected_error(facts, Fraction(1, 10**4))
     assert expected is not None
     released = mechanism("privbayes").release(
@@ -284,7 +284,7 @@ def test_every_option_of_a_plan_says_what_its_error_assumes(table: pa.Table) -> 
 
 
 def test_unknown_groups_have_no_expected_error() -> None:
-    facts = PublicFacts(n=100, d=None)
+    facts = PublicShape(None, n=100)
     assert [each.expected_error(facts, Fraction(1)) for each in (OneSided(), Residual())] == [
         None,
         None,

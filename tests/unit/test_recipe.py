@@ -16,12 +16,12 @@ from onesided.data.histogram import Counts
 from onesided.errors import InputError
 from onesided.loss import Loss
 from onesided.mechanisms.base import Kind
-from onesided.mechanisms.bucket import BucketAlgorithm, Bucketed
+from onesided.mechanisms.buckets.algorithm import BucketAlgorithm, Bucketed
 from onesided.mechanisms.dawa import Dawa
-from onesided.mechanisms.dawa_reference import DawaReference
+from onesided.mechanisms.published.dawa_reference import DawaReference
+from onesided.mechanisms.published.dawaz_reference import DawazReference
 from onesided.mechanisms.recipe import (
     Dawaz,
-    DawazReference,
     NaiveRecipe,
     Recipe,
     move_to_survivors,

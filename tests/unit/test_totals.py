@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from onesided.errors import InputError
-from onesided.mechanisms.noise import two_sided_quantile
-from onesided.mechanisms.totals import (
+from onesided.mechanisms.buckets.totals import (
     bucket_totals,
     checked_share,
     checked_shrink,
@@ -20,6 +19,7 @@ from onesided.mechanisms.totals import (
     shrunk,
     spread_evenly,
 )
+from onesided.mechanisms.noise import two_sided_quantile
 from onesided.randomness import seeded
 
 

@@ -13,7 +13,7 @@ from onesided.errors import InputError
 from onesided.loss import Loss
 from onesided.mechanisms.agrid import AGrid
 from onesided.mechanisms.ahp import AHP
-from onesided.mechanisms.bucket import BucketAlgorithm
+from onesided.mechanisms.buckets.algorithm import BucketAlgorithm
 from onesided.mechanisms.privbayes import PrivBayes
 from onesided.mechanisms.privtree import PrivTree
 from onesided.randomness import seeded

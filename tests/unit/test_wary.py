@@ -15,8 +15,8 @@ from onesided.data import Histogram
 from onesided.experiments.metrics import mre
 from onesided.mechanisms.ahp import AHP
 from onesided.mechanisms.base import Mechanism
+from onesided.mechanisms.buckets.deviation import bucket_deviations
 from onesided.mechanisms.dawa import Dawa
-from onesided.mechanisms.deviation import bucket_deviations
 from onesided.mechanisms.given_buckets import GivenBuckets
 from onesided.mechanisms.noise import two_sided_mean_size
 from onesided.mechanisms.wary import SHARES, WELL_MEASURED, Wary, share_for

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onesided.data import Histogram
-from onesided.mechanisms.base import Outline
+from onesided.mechanisms.base import PublicShape
 from onesided.mechanisms.localities import Located, localities, localities_of, sensitive_means
 from onesided.mechanisms.pieces import Pieces
 from onesided.mechanisms.probe import foreseen, take_probe
@@ -158,7 +158,7 @@ def test_the_probe_tells_how_many_sensitive_units_bins_have_that_stand_out(share
     counts = np.where(full, 40_000, 200)
     nonsensitive = np.where(full, counts * (1 - share), 150).astype(int)
     data, epsilon = Histogram(counts, nonsensitive), Fraction(1, 100)
-    found, expected = foreseen(take_probe(data, epsilon, seeded(2)), Outline.of(data), epsilon)
+    found, expected = foreseen(take_probe(data, epsilon, seeded(2)), PublicShape.of(data), epsilon)
     assert np.array_equal(~found.several, full)
     off = expected[full].sum() - share * counts[full].sum()
     assert abs(off) < 0.02 * counts[full].sum()

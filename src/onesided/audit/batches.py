@@ -20,12 +20,12 @@ from onesided.data import Histogram
 from onesided.data.histogram import Counts
 from onesided.mechanisms.ahp import AHP
 from onesided.mechanisms.base import Mechanism
-from onesided.mechanisms.bucket import BucketAlgorithm
+from onesided.mechanisms.buckets.algorithm import BucketAlgorithm
+from onesided.mechanisms.buckets.tree import HalvingTree, halving_tree
+from onesided.mechanisms.buckets.workload import Workload
 from onesided.mechanisms.dawa import Dawa
-from onesided.mechanisms.halving import HalvingTree, halving_tree
 from onesided.mechanisms.privtree import PrivTree
 from onesided.mechanisms.recipe import NaiveRecipe, Recipe
-from onesided.mechanisms.workload import Workload
 from onesided.randomness import Randomness
 
 Flags = NDArray[np.bool_]

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from onesided.audit.outputs import Observations
 from onesided.data import Histogram, Measurement
-from onesided.mechanisms.base import AdaptiveMechanism, Mechanism, Outline
+from onesided.mechanisms.base import AdaptiveMechanism, Mechanism, PublicShape
 from onesided.randomness import Randomness
 
 
@@ -58,7 +58,7 @@ class AtEpsilon:
 
     def release(self, data: Histogram, rng: Randomness) -> tuple[str, Measurement]:
         """What a release says about its noise belongs to what an attacker sees."""
-        noise = self.mechanism.terms(Outline.of(data), self.epsilon).noise
+        noise = self.mechanism.terms(PublicShape.of(data), self.epsilon).noise
         return noise, self.mechanism.release(data, epsilon=self.epsilon, rng=rng)
 
 
@@ -70,11 +70,11 @@ class StepByStep:
     epsilon: Fraction
 
     def release(self, data: Histogram, rng: Randomness) -> tuple[Any, ...]:
-        outline = Outline.of(data)
-        self.mechanism.check(outline)
+        public = PublicShape.of(data)
+        self.mechanism.check(public)
         probe = self.mechanism.probe(data, self.epsilon, rng)
-        choice = self.mechanism.choose(probe, outline, self.epsilon, rng)
-        said = self.mechanism.probe_terms(outline, self.epsilon).noise, choice.terms.noise
+        choice = self.mechanism.choose(probe, public, self.epsilon, rng)
+        said = self.mechanism.probe_terms(public, self.epsilon).noise, choice.terms.noise
         return *said, probe, choice.measure(data, rng)
 
 

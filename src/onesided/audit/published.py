@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from onesided.audit.world import Database, SmallWorld
 from onesided.data import Histogram
 from onesided.data.histogram import Counts
-from onesided.mechanisms.dawa_reference import reference_partitions
+from onesided.mechanisms.published.dawa_reference import reference_partitions
 from onesided.randomness import Randomness, coin, coin_threshold
 
 Row = tuple[str, bool]

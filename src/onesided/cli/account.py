@@ -84,7 +84,7 @@ def plan(
         show_json(found.to_json())
         return
     show_table(None, *found.cells())
-    groups = "found on the way" if found.facts.d is None else f"{found.facts.d:,}"
+    groups = "found on the way" if found.facts.bins is None else f"{found.facts.bins:,}"
     show_facts(
         {
             "units": f"{found.facts.n:,}",

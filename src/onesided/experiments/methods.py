@@ -12,10 +12,10 @@ from onesided.data import Histogram, Measurement, MeasurementTerms
 from onesided.data.histogram import Counts
 from onesided.experiments.metrics import l1, mre, rel
 from onesided.experiments.trial import SEED_DIGITS, Row, Scalar
-from onesided.mechanisms.base import Mechanism, Outline
-from onesided.mechanisms.baselines import Suppress
-from onesided.mechanisms.dawa_reference import DawaReference
-from onesided.mechanisms.recipe import DawazReference
+from onesided.mechanisms.base import Mechanism, PublicShape
+from onesided.mechanisms.published.baselines import Suppress
+from onesided.mechanisms.published.dawa_reference import DawaReference
+from onesided.mechanisms.published.dawaz_reference import DawazReference
 from onesided.mechanisms.registry import mechanism
 from onesided.randomness import Randomness, seeded
 
@@ -34,8 +34,8 @@ class SuppressAsPrinted(Suppress):
 
     name: ClassVar[str] = "suppress-continuous"
 
-    def terms(self, outline: Outline, epsilon: Fraction) -> MeasurementTerms:
-        scale = float(outline.k / (self.factor * epsilon))
+    def terms(self, public: PublicShape, epsilon: Fraction) -> MeasurementTerms:
+        scale = float(public.k / (self.factor * epsilon))
         noise = f"Laplace of scale {scale:g} on each non-sensitive count"
         return MeasurementTerms(self.loss(epsilon), noise, whole=False)
 

@@ -1,1 +1,1 @@
-"""Mechanisms: one a file, each with its proof in the Markdown page of the same stem."""
+"""Mechanisms: one in each file, with its proof in the Markdown page of the same stem."""

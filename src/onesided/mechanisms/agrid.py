@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from onesided.data.histogram import Counts
 from onesided.errors import InputError, MechanismRefused
-from onesided.mechanisms.base import Kind, PublicFacts
-from onesided.mechanisms.bucket import BucketAlgorithm, Bucketed, measured_alone
-from onesided.mechanisms.totals import (
+from onesided.mechanisms.base import Kind, PublicShape
+from onesided.mechanisms.buckets.algorithm import BucketAlgorithm, Bucketed, measured_alone
+from onesided.mechanisms.buckets.totals import (
     bucket_totals,
     checked_share,
     checked_shrink,
@@ -68,9 +68,9 @@ class AGrid(BucketAlgorithm):
                 "agrid needs a histogram of two dimensions; use privtree for any other number."
             )
 
-    def rough_error(self, facts: PublicFacts, budget: Fraction) -> float | None:
+    def rough_error(self, public: PublicShape, budget: Fraction) -> float | None:
         fine = budget * (1 - self.total_share) * (1 - self.coarse_share)
-        return measured_alone(facts, fine, self.shrink)
+        return measured_alone(public, fine, self.shrink)
 
     def run(
         self, counts: Counts, k: int, budget: Fraction, rng: Randomness, n: int | None = None

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from onesided.data.histogram import Counts
 from onesided.errors import InputError
-from onesided.mechanisms.base import Kind, PublicFacts
-from onesided.mechanisms.bucket import BucketAlgorithm, Bucketed, measured_alone
-from onesided.mechanisms.totals import (
+from onesided.mechanisms.base import Kind, PublicShape
+from onesided.mechanisms.buckets.algorithm import BucketAlgorithm, Bucketed, measured_alone
+from onesided.mechanisms.buckets.totals import (
     bucket_totals,
     checked_share,
     checked_shrink,
@@ -58,8 +58,8 @@ class AHP(BucketAlgorithm):
         if not 0 <= self.cutoff < float("inf"):
             raise InputError("cutoff must be a number that is not negative.")
 
-    def rough_error(self, facts: PublicFacts, budget: Fraction) -> float | None:
-        return measured_alone(facts, budget * (1 - self.partition_share), self.shrink)
+    def rough_error(self, public: PublicShape, budget: Fraction) -> float | None:
+        return measured_alone(public, budget * (1 - self.partition_share), self.shrink)
 
     def run(
         self, counts: Counts, k: int, budget: Fraction, rng: Randomness, n: int | None = None

@@ -12,7 +12,7 @@ import numpy as np
 from onesided.data import Histogram, Measurement, MeasurementTerms
 from onesided.data.histogram import LARGEST_COUNT, Counts
 from onesided.loss import Loss
-from onesided.mechanisms.base import AdaptiveMechanism, Choice, Kind, Outline, PublicFacts
+from onesided.mechanisms.base import AdaptiveMechanism, Choice, Kind, PublicShape
 from onesided.mechanisms.candidate import Before, Candidate, outline_of
 from onesided.mechanisms.candidates import SPLITS, candidates
 from onesided.mechanisms.gallery import pictures
@@ -56,40 +56,40 @@ class Auto(AdaptiveMechanism):
         """A pair that covers every choice: (ε/2, 15ε/16); a run costs less, OSDP ε exactly."""
         return Loss(epsilon * max(SPLITS), epsilon * (1 - min(SPLITS)), fixed_n=fixed_n)
 
-    def expected_error(self, facts: PublicFacts, epsilon: Fraction) -> float | None:
+    def expected_error(self, public: PublicShape, epsilon: Fraction) -> float | None:
         """The least that any candidate expects: after the probe, the choice is made for that."""
         expected = (
-            each.expected_error(facts, epsilon) for each in candidates(outline_of(facts), epsilon)
+            each.expected_error(public, epsilon) for each in candidates(outline_of(public), epsilon)
         )
         return min((error for error in expected if error is not None), default=None)
 
-    def probe_terms(self, outline: Outline, epsilon: Fraction) -> MeasurementTerms:
-        return probe_terms(outline, epsilon)
+    def probe_terms(self, public: PublicShape, epsilon: Fraction) -> MeasurementTerms:
+        return probe_terms(public, epsilon)
 
     def probe(self, data: Histogram, epsilon: Fraction, rng: Randomness) -> Measurement:
         return take_probe(data, epsilon, rng)
 
     def choose(
-        self, probe: Measurement, outline: Outline, epsilon: Fraction, rng: Randomness
+        self, probe: Measurement, public: PublicShape, epsilon: Fraction, rng: Randomness
     ) -> Choice:
         """The candidate whose worst ratio to the best one, over all pictures, is smallest."""
-        options = candidates(outline, epsilon)
-        losses = [each.loss(epsilon, outline) for each in options]
+        options = candidates(public, epsilon)
+        losses = [each.loss(epsilon, public) for each in options]
         worst = np.zeros(len(options))
         # What is drawn for made-up data protects nobody, so it may be fast instead of exact.
         dice = seeded(int(rng.below(1 << 62, 1)[0]))
-        for alike in pictures(probe, outline, epsilon, dice):
+        for alike in pictures(probe, public, epsilon, dice):
             tried = sum(made_up.all.size for made_up in alike)
             errors = np.full(len(options), NEGLIGIBLE_BINS / tried)
             for made_up in alike:
-                trial = _trial(made_up, outline)
-                before = _look(trial, outline, epsilon, dice)
+                trial = _trial(made_up, public)
+                before = _look(trial, public, epsilon, dice)
                 found = _errors(options, losses, trial, before, -(-TRIALS // len(alike)), dice)
                 errors += np.array(found) / len(alike)
             worst = np.maximum(worst, errors / errors.min())
         worst *= [each.boldness for each in options]
         best = options[int(np.argmin(worst))]
-        return Chosen(best, probe, outline, epsilon)
+        return Chosen(best, probe, public, epsilon)
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class Chosen(Choice):
 
     candidate: Candidate
     probe: Measurement
-    outline: Outline
+    public: PublicShape
     epsilon: Fraction
 
     @property
@@ -107,7 +107,7 @@ class Chosen(Choice):
 
     @property
     def terms(self) -> MeasurementTerms:
-        return self.candidate.terms(self.outline, self._before(self.probe.value), self._left)
+        return self.candidate.terms(self.public, self._before(self.probe.value), self._left)
 
     def measure(
         self, data: Histogram, rng: Randomness, listed: Counts | None = None
@@ -120,33 +120,33 @@ class Chosen(Choice):
 
     @property
     def _left(self) -> Loss:
-        return self.candidate.loss(self.epsilon, self.outline)
+        return self.candidate.loss(self.epsilon, self.public)
 
     def _before(self, counts: Counts) -> Before:
         total = None
-        if self.outline.n is None:
-            total = released_total(self.probe, self.outline, self.epsilon)
-        return Before(counts, probe_rate(self.epsilon, self.outline), total)
+        if not self.public.total is not None:
+            total = released_total(self.probe, self.public, self.epsilon)
+        return Before(counts, probe_rate(self.epsilon, self.public), total)
 
 
-def _trial(made_up: Picture, outline: Outline) -> Histogram:
-    """A picture as a histogram with the outline of the data."""
+def _trial(made_up: Picture, public: PublicShape) -> Histogram:
+    """A picture as a histogram with the public shape of the data."""
     return Histogram(
         np.minimum(made_up.all, LARGEST_COUNT),
         np.minimum(made_up.nonsensitive, LARGEST_COUNT),
-        k=outline.k,
-        total_public=outline.n is not None,
-        n=outline.n,
+        k=public.k,
+        total_public=public.total is not None,
+        n=public.total,
     )
 
 
-def _look(trial: Histogram, outline: Outline, epsilon: Fraction, dice: Randomness) -> Before:
+def _look(trial: Histogram, public: PublicShape, epsilon: Fraction, dice: Randomness) -> Before:
     """What the probe would have released on a trial histogram."""
-    rate = probe_rate(epsilon, outline)
+    rate = probe_rate(epsilon, public)
     counts = subtract_noise(trial.nonsensitive, rate, dice)
     total = None
-    if outline.n is None:
-        total = sensitive_total(int(trial.sensitive.sum()), epsilon, outline)
+    if public.total is None:
+        total = sensitive_total(int(trial.sensitive.sum()), epsilon, public)
     return Before(counts, rate, total)
 
 

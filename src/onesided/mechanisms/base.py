@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
+from math import prod
 from typing import ClassVar
 
 import numpy as np
@@ -26,45 +27,47 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True)
-class PublicFacts:
-    """All that may be known before paying: what `plan` and `auto` compute from.
-
-    `n` units, `d` bins (None for an open domain), contribution bound `k`, whether n stands for the
-    histogram's total, and an *assumed* share of non-sensitive units.
-    """
-
-    n: int
-    d: int | None
-    k: int = 1
-    total_public: bool = False
-    nonsensitive_share: float = 0.5
-
-    @property
-    def density(self) -> float | None:
-        """The mean count of a bin if every unit is in k of them, n·k/d; None for an open domain."""
-        return None if self.d is None else self.n * min(self.k, self.d) / self.d
-
-
-@dataclass(frozen=True)
-class Outline:
-    """What is public about a histogram whatever it holds: all that a choice may see of it.
+class PublicShape:
+    """What is public about a histogram whatever it holds: all that terms and choices may see of it.
 
     - `shape`: the number of bins along each dimension; None for an open domain.
     - `k`: the most bins that one unit may touch.
-    - `n`: the public number of units where it stands for the total, else None.
+    - `n`: the public number of units, where it is known.
+    - `total_public`: n stands for the total of the histogram.
     - `by_policy`: the policy's text tells which bins hold sensitive units only.
+    - `nonsensitive_share`: the share of non-sensitive units that an expected error supposes; no
+      release reads it.
     """
 
     shape: tuple[int, ...] | None
-    k: int
-    n: int | None
+    k: int = 1
+    n: int | None = None
+    total_public: bool = False
     by_policy: bool = False
+    nonsensitive_share: float = 0.5
 
     @classmethod
-    def of(cls, data: Histogram) -> Outline:
-        """The outline of `data`; nothing here depends on a count."""
+    def of(cls, data: Histogram) -> PublicShape:
+        """The public shape of `data`; nothing here depends on a count."""
         shape = None if data.open_domain else data.shape
-        return cls(shape, data.k, data.n, data.only_sensitive is not None)
+        return cls(shape, data.k, data.n, data.total_public, data.only_sensitive is not None)
+
+    @property
+    def bins(self) -> int | None:
+        """d, the number of bins; None for an open domain."""
+        return None if self.shape is None else prod(self.shape)
+
+    @property
+    def total(self) -> int | None:
+        """n where it stands for the total."""
+        return self.n if self.total_public else None
+
+    @property
+    def density(self) -> float | None:
+        """The mean count of a bin if every unit is in k of them, n·k/d; None where d or n is."""
+        if self.bins is None or self.n is None:
+            return None
+        return self.n * min(self.k, self.bins) / self.bins
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,8 +100,8 @@ class Mechanism(ABC):
         whether the release may read the public number of units, and is carried over where it does.
         """
 
-    def expected_error(self, facts: PublicFacts, epsilon: Fraction) -> float | None:
-        """The expected mean of |x̃ᵢ − xᵢ| over the bins, from public `facts` alone, before paying.
+    def expected_error(self, public: PublicShape, epsilon: Fraction) -> float | None:
+        """The expected mean of |x̃ᵢ − xᵢ| over the bins, from what is `public` alone, before paying.
 
         x̃ is the released value and x the count of *all* units, so what a mechanism leaves out
         counts as error. The data are taken to be as `assumes` says. None where the number of bins
@@ -106,15 +109,15 @@ class Mechanism(ABC):
         """
         return None
 
-    def check(self, outline: Outline) -> None:
+    def check(self, public: PublicShape) -> None:
         """Refuse, before anything is paid, a histogram that it cannot answer for."""
-        if self.needs_domain and outline.shape is None:
+        if self.needs_domain and public.shape is None:
             raise MechanismRefused(
                 f"{self.name} needs a declared domain; declare the group keys, or use one-sided."
             )
 
     @abstractmethod
-    def terms(self, outline: Outline, epsilon: Fraction) -> MeasurementTerms:
+    def terms(self, public: PublicShape, epsilon: Fraction) -> MeasurementTerms:
         """All that can be said of a release at OSDP `epsilon` before the data are read."""
 
     @abstractmethod
@@ -129,7 +132,7 @@ class Mechanism(ABC):
     ) -> Measurement:
         """Run on `data`, calibrated to OSDP `epsilon`, with noise from `rng` or the system."""
         exact = positive(epsilon)
-        self.check(Outline.of(data))
+        self.check(PublicShape.of(data))
         return self.measure(data, exact, rng or system())
 
 
@@ -170,13 +173,13 @@ class AdaptiveMechanism(Mechanism):
     """
 
     @abstractmethod
-    def probe_terms(self, outline: Outline, epsilon: Fraction) -> MeasurementTerms:
+    def probe_terms(self, public: PublicShape, epsilon: Fraction) -> MeasurementTerms:
         """What can be said of the `probe` before the data are read."""
 
-    def terms(self, outline: Outline, epsilon: Fraction) -> MeasurementTerms:
+    def terms(self, public: PublicShape, epsilon: Fraction) -> MeasurementTerms:
         """Those of both steps, as far as they are known before the first one."""
-        loss = self.loss(epsilon, fixed_n=outline.n is not None)
-        noise = f"{self.probe_terms(outline, epsilon).noise}; then that of what the probe suggests"
+        loss = self.loss(epsilon, fixed_n=public.total_public)
+        noise = f"{self.probe_terms(public, epsilon).noise}; then that of what the probe suggests"
         return MeasurementTerms(loss, noise, whole=False)
 
     @abstractmethod
@@ -185,12 +188,12 @@ class AdaptiveMechanism(Mechanism):
 
     @abstractmethod
     def choose(
-        self, probe: Measurement, outline: Outline, epsilon: Fraction, rng: Randomness
+        self, probe: Measurement, public: PublicShape, epsilon: Fraction, rng: Randomness
     ) -> Choice:
         """How to spend the rest; `rng` serves simulations on made-up data."""
 
     def measure(self, data: Histogram, epsilon: Fraction, rng: Randomness) -> Measurement:
         """Both steps in one, for bare histograms."""
         probe = self.probe(data, epsilon, rng)
-        choice = self.choose(probe, Outline.of(data), epsilon, rng)
+        choice = self.choose(probe, PublicShape.of(data), epsilon, rng)
         return choice.measure(data, rng)

@@ -14,7 +14,8 @@ from onesided.data import Covers, Histogram, Interval, Measured, Measurement, Me
 from onesided.data.histogram import Counts
 from onesided.loss import Loss
 from onesided.mechanisms.ahp import AHP
-from onesided.mechanisms.base import Outline, PublicFacts
+from onesided.mechanisms.base import PublicShape
+from onesided.mechanisms.buckets.tree import halving_tree
 from onesided.mechanisms.candidate import (
     BOLD,
     VERY_BOLD,
@@ -28,7 +29,6 @@ from onesided.mechanisms.candidate import (
 )
 from onesided.mechanisms.dawa import Dawa
 from onesided.mechanisms.given_buckets import GivenBuckets
-from onesided.mechanisms.halving import halving_tree
 from onesided.mechanisms.noise import unbiased
 from onesided.mechanisms.one_sided import one_sided_noise
 from onesided.mechanisms.pieces import Pieces
@@ -59,25 +59,25 @@ class Ordinary(Candidate):
     boldness: float
     unsteady: ClassVar[bool] = True
 
-    def loss(self, epsilon: Fraction, outline: Outline) -> Loss:
-        return _halves(epsilon, outline)
+    def loss(self, epsilon: Fraction, public: PublicShape) -> Loss:
+        return _halves(epsilon, public)
 
-    def terms(self, outline: Outline, before: Before, left: Loss) -> MeasurementTerms:
-        return _terms_on_all(self._wary(outline, before, left), outline, left)
+    def terms(self, public: PublicShape, before: Before, left: Loss) -> MeasurementTerms:
+        return _terms_on_all(self._wary(public, before, left), public, left)
 
     def measure(self, data: Histogram, before: Before, left: Loss, rng: Randomness) -> Measurement:
-        wary = self._wary(Outline.of(data), before, left)
+        wary = self._wary(PublicShape.of(data), before, left)
         return _measured_on_all(wary, data, before, left, rng)
 
-    def _wary(self, outline: Outline, before: Before, left: Loss) -> Wary:
-        rate = left.sensitive / outline.k
-        share = share_for(_units(outline, before), rate, self.least_share)
+    def _wary(self, public: PublicShape, before: Before, left: Loss) -> Wary:
+        rate = left.sensitive / public.k
+        share = share_for(_units(public, before), rate, self.least_share)
         return Wary(inner=self.inner, deviation_share=share)
 
-    def expected_error(self, facts: PublicFacts, epsilon: Fraction) -> float | None:
-        left = self.loss(epsilon, outline_of(facts))
+    def expected_error(self, public: PublicShape, epsilon: Fraction) -> float | None:
+        left = self.loss(epsilon, outline_of(public))
         wary = Wary(inner=self.inner, deviation_share=self.least_share)
-        return wary.expected_error(facts, 2 * left.sensitive)
+        return wary.expected_error(public, 2 * left.sensitive)
 
 
 @dataclass(frozen=True)
@@ -91,30 +91,30 @@ class InPieces(Candidate):
     boldness: float = VERY_BOLD
     unsteady: ClassVar[bool] = True
 
-    def loss(self, epsilon: Fraction, outline: Outline) -> Loss:
-        return _halves(epsilon, outline)
+    def loss(self, epsilon: Fraction, public: PublicShape) -> Loss:
+        return _halves(epsilon, public)
 
-    def terms(self, outline: Outline, before: Before, left: Loss) -> MeasurementTerms:
-        return _terms_on_all(self._wary(outline, before, left), outline, left)
+    def terms(self, public: PublicShape, before: Before, left: Loss) -> MeasurementTerms:
+        return _terms_on_all(self._wary(public, before, left), public, left)
 
     def measure(self, data: Histogram, before: Before, left: Loss, rng: Randomness) -> Measurement:
-        wary = self._wary(Outline.of(data), before, left)
+        wary = self._wary(PublicShape.of(data), before, left)
         return _measured_on_all(wary, data, before, left, rng)
 
-    def _wary(self, outline: Outline, before: Before, left: Loss) -> Wary:
-        found, shape = before.pieces, outline.shape or ()
+    def _wary(self, public: PublicShape, before: Before, left: Loss) -> Wary:
+        found, shape = before.pieces, public.shape or ()
         order = halving_tree(shape).order
         buckets = np.empty(order.size, dtype=np.int64)
         buckets[order] = _levels(found)
-        known = outline.n is not None and not buckets.any()
+        known = public.total is not None and not buckets.any()
         most = Fraction(1) if known else MOST_FOR_QUESTIONS
         together = float(found.means[found.several].sum()) / max(found.units, 1.0)
-        units = _units(outline, before) * together
-        share = share_for(units, left.sensitive / outline.k, SHARES[0], most)
+        units = _units(public, before) * together
+        share = share_for(units, left.sensitive / public.k, SHARES[0], most)
         inner = GivenBuckets(buckets=buckets.reshape(shape))
         return Wary(inner=inner, deviation_share=share, shortfall_share=most - share)
 
-    def expected_error(self, facts: PublicFacts, epsilon: Fraction) -> float | None:
+    def expected_error(self, public: PublicShape, epsilon: Fraction) -> float | None:
         """Data decide; where units are spread evenly it is next to nothing."""
         return None
 
@@ -130,15 +130,15 @@ class Split(Candidate):
     boldness: float = BOLD
     unsteady: ClassVar[bool] = True
 
-    def loss(self, epsilon: Fraction, outline: Outline) -> Loss:
-        return left_of(Fraction(1, 2), epsilon, outline)
+    def loss(self, epsilon: Fraction, public: PublicShape) -> Loss:
+        return left_of(Fraction(1, 2), epsilon, public)
 
-    def terms(self, outline: Outline, before: Before, left: Loss) -> MeasurementTerms:
+    def terms(self, public: PublicShape, before: Before, left: Loss) -> MeasurementTerms:
         shares = " or ".join(map(str, SHARES))
         noise = (
-            f"{one_sided_noise(topped_up_rate(outline.k, before, left))}; a partition and "
+            f"{one_sided_noise(topped_up_rate(public.k, before, left))}; a partition and "
             f"two-sided noise on totals of sensitive units in buckets and on the deviations of "
-            f"buckets, the last at {shares} of the rate {left.sensitive / outline.k}, as what was "
+            f"buckets, the last at {shares} of the rate {left.sensitive / public.k}, as what was "
             "seen suggests"
         )
         return MeasurementTerms(left, noise, whole=False, covers=(_CERTAIN,))
@@ -160,25 +160,25 @@ class Split(Candidate):
             parts={"lower": np.maximum(seen, 0)},
         )
 
-    def expected_error(self, facts: PublicFacts, epsilon: Fraction) -> float | None:
-        left = self.loss(epsilon, outline_of(facts))
-        return Wary(inner=Dawa()).rough_error(facts, left.sensitive)
+    def expected_error(self, public: PublicShape, epsilon: Fraction) -> float | None:
+        left = self.loss(epsilon, outline_of(public))
+        return Wary(inner=Dawa()).rough_error(public, left.sensitive)
 
 
-def _halves(epsilon: Fraction, outline: Outline) -> Loss:
+def _halves(epsilon: Fraction, public: PublicShape) -> Loss:
     """(e, e), 2e = ε less what the probe cost."""
-    spent = probe_loss(epsilon, outline)
+    spent = probe_loss(epsilon, public)
     budget = (epsilon - spent.sensitive - spent.nonsensitive) / 2
-    return Loss(budget, budget, fixed_n=outline.n is not None)
+    return Loss(budget, budget, fixed_n=public.total is not None)
 
 
 _CERTAIN = Covers(Measured.ALL, upper=False, confidence=1.0)
 
 
-def _terms_on_all(wary: Wary, outline: Outline, left: Loss) -> MeasurementTerms:
+def _terms_on_all(wary: Wary, public: PublicShape, left: Loss) -> MeasurementTerms:
     return MeasurementTerms(
         loss=left,
-        noise=wary.noise(outline.shape or (), outline.k, left.sensitive),
+        noise=wary.noise(public.shape or (), public.k, left.sensitive),
         whole=False,
         covers=(*wary.inner.covers, _CERTAIN),
         buckets=True,
@@ -220,10 +220,10 @@ def _certain(seen: Counts) -> tuple[Interval, ...]:
     return (Interval(Measured.ALL, np.maximum(seen, 0), None, 1.0),)
 
 
-def _units(outline: Outline, before: Before) -> float:
+def _units(public: PublicShape, before: Before) -> float:
     """About how many units there are, from public facts and the probe."""
-    if outline.n is not None:
-        return float(outline.n)
+    if public.total is not None:
+        return float(public.total)
     others = float(unbiased(before.counts, float(before.rate)).sum())
     return others + (before.total.value if before.total else 0)
 

@@ -13,7 +13,7 @@ import numpy as np
 from onesided.data import Histogram, Measurement, MeasurementTerms
 from onesided.data.histogram import Counts
 from onesided.loss import Loss
-from onesided.mechanisms.base import Outline, PublicFacts
+from onesided.mechanisms.base import PublicShape
 from onesided.mechanisms.noise import unbiased
 from onesided.mechanisms.one_sided import subtract_noise
 from onesided.mechanisms.pieces import Pieces
@@ -56,11 +56,11 @@ class Candidate(ABC):
     unsteady: ClassVar[bool] = False
 
     @abstractmethod
-    def loss(self, epsilon: Fraction, outline: Outline) -> Loss:
+    def loss(self, epsilon: Fraction, public: PublicShape) -> Loss:
         """The pair that, added to the probe's, has the OSDP ε."""
 
     @abstractmethod
-    def terms(self, outline: Outline, before: Before, left: Loss) -> MeasurementTerms:
+    def terms(self, public: PublicShape, before: Before, left: Loss) -> MeasurementTerms:
         """What can be said of `measure` once the probe has released `before`."""
 
     @abstractmethod
@@ -68,18 +68,18 @@ class Candidate(ABC):
         """Run on `data`, of which the probe has released `before`, at the cost `left`."""
 
     @abstractmethod
-    def expected_error(self, facts: PublicFacts, epsilon: Fraction) -> float | None:
+    def expected_error(self, public: PublicShape, epsilon: Fraction) -> float | None:
         """As `Mechanism.expected_error`, with what the probe leaves of `epsilon`."""
 
 
-def left_of(share: Fraction, epsilon: Fraction, outline: Outline) -> Loss:
+def left_of(share: Fraction, epsilon: Fraction, public: PublicShape) -> Loss:
     """What the probe leaves of the pair (a, ε − a), a/ε = `share`."""
-    spent = probe_loss(epsilon, outline)
+    spent = probe_loss(epsilon, public)
     budget = share * epsilon
     return Loss(
         budget - spent.sensitive,
         epsilon - budget - spent.nonsensitive,
-        fixed_n=outline.n is not None,
+        fixed_n=public.total is not None,
     )
 
 
@@ -110,6 +110,6 @@ def sensitive_units(
     return (data.n or 0) - float(unbiased(seen, float(rate)).sum())
 
 
-def outline_of(facts: PublicFacts) -> Outline:
-    shape = None if facts.d is None else (facts.d,)
-    return Outline(shape, facts.k, facts.n if facts.total_public else None)
+def outline_of(public: PublicShape) -> PublicShape:
+    shape = None if public.bins is None else (public.bins,)
+    return PublicShape(shape, public.k, public.total, public.total is not None)

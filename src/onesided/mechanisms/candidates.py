@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from onesided.mechanisms.ahp import AHP
-from onesided.mechanisms.base import Outline
+from onesided.mechanisms.base import PublicShape
 from onesided.mechanisms.bucketing import InPieces, Ordinary, Split
 from onesided.mechanisms.candidate import BOLD, BOLDER, Candidate
 from onesided.mechanisms.completing import Completed, Continued
@@ -27,19 +27,19 @@ NONE_EMPTY = Completed(f"{Completed.label}, none of them empty", BOLD, none_empt
 """It fills bins that are empty after all, so it must promise more."""
 
 
-def candidates(outline: Outline, epsilon: Fraction) -> list[Candidate]:
+def candidates(public: PublicShape, epsilon: Fraction) -> list[Candidate]:
     """All that may be run; where two promise the same, the earlier one is taken."""
-    least = probe_loss(epsilon, outline).sensitive / epsilon + LEAST_LEFT
+    least = probe_loss(epsilon, public).sensitive / epsilon + LEAST_LEFT
     found: list[Candidate] = [
         Continued(Residual(sensitive_share=share, correct=correct), f"residual at a = {share} ε")
         for share in SPLITS
         if share >= least
         for correct in (False, True)
     ]
-    if outline.shape is None:
+    if public.shape is None:
         return found
     found += (Completed(), NONE_EMPTY)
-    if is_bucketed(outline):
+    if is_bucketed(public):
         half = Residual(sensitive_share=Fraction(1, 2), unseen=Unseen.BUCKETS)
         found.append(Continued(half, "residual at a = 1/2 ε, unseen bins in buckets"))
         found.append(Ordinary(Dawa(), SHARES[0], "wary dawa", BOLD))

@@ -10,7 +10,8 @@ import numpy as np
 from onesided.data import Histogram, Measurement, MeasurementTerms
 from onesided.data.histogram import Counts
 from onesided.loss import Loss
-from onesided.mechanisms.base import Outline, PublicFacts
+from onesided.mechanisms.base import PublicShape
+from onesided.mechanisms.buckets.tree import halving_tree
 from onesided.mechanisms.candidate import (
     Before,
     Candidate,
@@ -19,7 +20,6 @@ from onesided.mechanisms.candidate import (
     topped_up,
     topped_up_rate,
 )
-from onesided.mechanisms.halving import halving_tree
 from onesided.mechanisms.localities import localities
 from onesided.mechanisms.neighbours import Expected, expected_from_neighbours
 from onesided.mechanisms.noise import (
@@ -50,12 +50,12 @@ class Continued(Candidate):
     mechanism: Residual
     label: str
 
-    def loss(self, epsilon: Fraction, outline: Outline) -> Loss:
-        return left_of(self.mechanism.sensitive_share, epsilon, outline)
+    def loss(self, epsilon: Fraction, public: PublicShape) -> Loss:
+        return left_of(self.mechanism.sensitive_share, epsilon, public)
 
-    def terms(self, outline: Outline, before: Before, left: Loss) -> MeasurementTerms:
-        rate = topped_up_rate(outline.k, before, left)
-        noise = self.mechanism.completed_noise(rate, left.sensitive, outline)
+    def terms(self, public: PublicShape, before: Before, left: Loss) -> MeasurementTerms:
+        rate = topped_up_rate(public.k, before, left)
+        noise = self.mechanism.completed_noise(rate, left.sensitive, public)
         return MeasurementTerms(left, noise, whole=False, covers=COVERS)
 
     def measure(self, data: Histogram, before: Before, left: Loss, rng: Randomness) -> Measurement:
@@ -63,8 +63,8 @@ class Continued(Candidate):
         seen = Seen(np.maximum(counts, 0), rate)
         return self.mechanism.complete(data, seen, left.sensitive, before.total, rng)
 
-    def expected_error(self, facts: PublicFacts, epsilon: Fraction) -> float | None:
-        return self.mechanism.expected_error(facts, epsilon)
+    def expected_error(self, public: PublicShape, epsilon: Fraction) -> float | None:
+        return self.mechanism.expected_error(public, epsilon)
 
 
 @dataclass(frozen=True)
@@ -82,13 +82,13 @@ class Completed(Candidate):
     boldness: float = 1.0
     none_empty: bool = False
 
-    def loss(self, epsilon: Fraction, outline: Outline) -> Loss:
-        return left_of(SHARE, epsilon, outline)
+    def loss(self, epsilon: Fraction, public: PublicShape) -> Loss:
+        return left_of(SHARE, epsilon, public)
 
-    def terms(self, outline: Outline, before: Before, left: Loss) -> MeasurementTerms:
+    def terms(self, public: PublicShape, before: Before, left: Loss) -> MeasurementTerms:
         noise = (
-            f"{one_sided_noise(topped_up_rate(outline.k, before, left))}; "
-            f"two-sided of rate {left.sensitive / outline.k} on each sensitive one"
+            f"{one_sided_noise(topped_up_rate(public.k, before, left))}; "
+            f"two-sided of rate {left.sensitive / public.k} on each sensitive one"
         )
         return MeasurementTerms(left, noise, whole=True, covers=COVERS)
 
@@ -108,15 +108,16 @@ class Completed(Candidate):
             parts={"lower": floor},
         )
 
-    def expected_error(self, facts: PublicFacts, epsilon: Fraction) -> float | None:
+    def expected_error(self, public: PublicShape, epsilon: Fraction) -> float | None:
         """The noise on both kinds of units, or all of them where that is less."""
-        if facts.density is None:
+        density = public.density
+        if density is None:
             return None
-        outline = outline_of(facts)
-        left = self.loss(epsilon, outline)
-        down = probe_rate(epsilon, outline) + left.nonsensitive / facts.k
-        wrong = two_sided_mean_size(left.sensitive / facts.k) + geometric_mean(down)
-        return min(wrong, facts.density)
+        public = outline_of(public)
+        left = self.loss(epsilon, public)
+        down = probe_rate(epsilon, public) + left.nonsensitive / public.k
+        wrong = two_sided_mean_size(left.sensitive / public.k) + geometric_mean(down)
+        return min(wrong, density)
 
 
 def _likely(seen: Counts, measured: Counts, noise: Noise, none_empty: bool) -> Counts:

@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 
 from onesided.data.histogram import Counts
 from onesided.errors import InputError, MechanismRefused
-from onesided.mechanisms.base import Kind, PublicFacts
-from onesided.mechanisms.bucket import BucketAlgorithm, Bucketed, measured_alone
-from onesided.mechanisms.deviation import box_deviations, largest_count
-from onesided.mechanisms.halving import HalvingTree, halving_tree
+from onesided.mechanisms.base import Kind, PublicShape
+from onesided.mechanisms.buckets.algorithm import BucketAlgorithm, Bucketed, measured_alone
+from onesided.mechanisms.buckets.deviation import box_deviations, largest_count
+from onesided.mechanisms.buckets.partition import PruningLaw
+from onesided.mechanisms.buckets.totals import checked_share, checked_shrink, shrunk, spread_evenly
+from onesided.mechanisms.buckets.tree import HalvingTree, halving_tree
+from onesided.mechanisms.buckets.workload import Workload, choose_hierarchy, measure_for
 from onesided.mechanisms.noise import two_sided_mean_size
-from onesided.mechanisms.partition import PruningLaw
-from onesided.mechanisms.totals import checked_share, checked_shrink, shrunk, spread_evenly
-from onesided.mechanisms.workload import Workload, choose_hierarchy, measure_for
 from onesided.randomness import Randomness
 
 MOST_STAYING = Fraction(999, 1000)
@@ -68,12 +68,12 @@ class Dawa(BucketAlgorithm):
                 "dawa measures ranges and prefixes along one dimension only; ask for cells."
             )
 
-    def rough_error(self, facts: PublicFacts, budget: Fraction) -> float | None:
+    def rough_error(self, public: PublicShape, budget: Fraction) -> float | None:
         rate = budget * (1 - self.partition_share)
-        if self.workload is Workload.CELLS or facts.d is None:
-            return measured_alone(facts, rate, self.shrink)
-        levels = choose_hierarchy(self.workload, facts.d).levels
-        return two_sided_mean_size(rate / (levels * facts.k))
+        if self.workload is Workload.CELLS or public.bins is None:
+            return measured_alone(public, rate, self.shrink)
+        levels = choose_hierarchy(self.workload, public.bins).levels
+        return two_sided_mean_size(rate / (levels * public.k))
 
     def run(
         self, counts: Counts, k: int, budget: Fraction, rng: Randomness, n: int | None = None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from onesided.data import Measurement
 from onesided.mechanisms.agreement import WIDE, disagreement
-from onesided.mechanisms.base import Outline
+from onesided.mechanisms.base import PublicShape
 from onesided.mechanisms.easel import Easel
 from onesided.mechanisms.fitting import grain_of_bins, measured_grain
 from onesided.mechanisms.grain import Grain, Texture, made_up_levels
@@ -53,7 +53,7 @@ class _Sketch:
 
 
 def pictures(
-    probe: Measurement, outline: Outline, epsilon: Fraction, dice: Randomness
+    probe: Measurement, public: PublicShape, epsilon: Fraction, dice: Randomness
 ) -> list[list[Picture]]:
     """Made-up data that agree with the probe, bins along a line; none if no key was found.
 
@@ -64,9 +64,9 @@ def pictures(
     if probe.value.size == 0:
         return []
     generator = dice.generator()
-    found, expected = foreseen(probe, outline, epsilon)
-    rough, apart = released_answers(probe, outline, epsilon)
-    local = released_numbers(probe, outline, epsilon)
+    found, expected = foreseen(probe, public, epsilon)
+    rough, apart = released_answers(probe, public, epsilon)
+    local = released_numbers(probe, public, epsilon)
     if rough and apart and local:
         sketches = _as_answered(found, expected, rough, local, apart, generator)
     else:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from onesided.data import Covers
 from onesided.data.histogram import Counts
 from onesided.mechanisms.base import Kind
-from onesided.mechanisms.bucket import BucketAlgorithm, Bucketed
-from onesided.mechanisms.totals import bucket_totals, measure_totals, spread_evenly
+from onesided.mechanisms.buckets.algorithm import BucketAlgorithm, Bucketed
+from onesided.mechanisms.buckets.totals import bucket_totals, measure_totals, spread_evenly
 from onesided.randomness import Randomness
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from onesided.data import Covers, Histogram, Interval, Measured, Measurement, MeasurementTerms
 from onesided.errors import InputError, MechanismRefused
 from onesided.loss import Loss, rational
-from onesided.mechanisms.base import Kind, Mechanism, Outline, PublicFacts
+from onesided.mechanisms.base import Kind, Mechanism, PublicShape
 from onesided.mechanisms.noise import (
     CONFIDENCE,
     geometric_mean,
@@ -57,21 +57,21 @@ class Hybrid(Mechanism):
         """(a, b): (a, 0) for the bins of sensitive units, (0, b) for the others."""
         return Loss(*self.rates(epsilon))
 
-    def expected_error(self, facts: PublicFacts, epsilon: Fraction) -> float | None:
+    def expected_error(self, public: PublicShape, epsilon: Fraction) -> float | None:
         """The larger of both noises, where the other bins hold no sensitive unit."""
         sensitive, others = self.rates(epsilon)
-        return max(two_sided_mean_size(sensitive / facts.k), geometric_mean(others / facts.k))
+        return max(two_sided_mean_size(sensitive / public.k), geometric_mean(others / public.k))
 
-    def check(self, outline: Outline) -> None:
-        super().check(outline)
-        if not outline.by_policy:
+    def check(self, public: PublicShape) -> None:
+        super().check(public)
+        if not public.by_policy:
             raise MechanismRefused(
                 f"{self.name} needs a policy that decides by the group keys alone; use residual "
                 "or auto."
             )
 
-    def terms(self, outline: Outline, epsilon: Fraction) -> MeasurementTerms:
-        sensitive, others = (rate / outline.k for rate in self.rates(epsilon))
+    def terms(self, public: PublicShape, epsilon: Fraction) -> MeasurementTerms:
+        sensitive, others = (rate / public.k for rate in self.rates(epsilon))
         return MeasurementTerms(
             loss=self.loss(epsilon),
             noise=f"two-sided geometric of rate {sensitive} on bins of sensitive units only, "
@@ -109,21 +109,3 @@ class Hybrid(Mechanism):
                 ),
             ),
         )
-
-
-@dataclass(frozen=True, kw_only=True)
-class HybridPaper(Hybrid):
-    """As the paper describes it: Laplace noise of scale 2/ε and one-sided noise of scale 1/ε."""
-
-    name: ClassVar[str] = "hybrid-paper"
-    kind: ClassVar[Kind] = Kind.BROKEN
-    summary: ClassVar[str] = "the paper's hybrid, which costs 1.5 ε where it promises ε"
-    refusal: ClassVar[str] = "its two parts cost (ε/2, ε), which is 1.5 ε and not ε; use hybrid."
-
-    def rates(self, epsilon: Fraction) -> tuple[Fraction, Fraction]:
-        """(ε/2, ε), whose OSDP ε is 1.5 ε."""
-        return epsilon / 2, epsilon
-
-    def loss(self, epsilon: Fraction, *, fixed_n: bool = False) -> Loss:
-        """(0, ε): what it promises, and does not keep."""
-        return Loss(0, epsilon)

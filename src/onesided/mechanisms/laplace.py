@@ -10,7 +10,7 @@ import numpy as np
 
 from onesided.data import Covers, Histogram, Interval, Measured, Measurement, MeasurementTerms
 from onesided.loss import Loss
-from onesided.mechanisms.base import Kind, Mechanism, Outline, PublicFacts
+from onesided.mechanisms.base import Kind, Mechanism, PublicShape
 from onesided.mechanisms.noise import CONFIDENCE, two_sided_mean_size, two_sided_quantile
 from onesided.randomness import Randomness
 
@@ -32,12 +32,12 @@ class Laplace(Mechanism):
         """(ε/2, ε/2): adding or removing any unit moves at most k counts by 1, ε/(2k) each."""
         return Loss.differential_privacy(epsilon / 2)
 
-    def expected_error(self, facts: PublicFacts, epsilon: Fraction) -> float | None:
+    def expected_error(self, public: PublicShape, epsilon: Fraction) -> float | None:
         """E|Z|, whatever the data."""
-        return two_sided_mean_size(epsilon / (2 * facts.k))
+        return two_sided_mean_size(epsilon / (2 * public.k))
 
-    def terms(self, outline: Outline, epsilon: Fraction) -> MeasurementTerms:
-        rate = epsilon / (2 * outline.k)
+    def terms(self, public: PublicShape, epsilon: Fraction) -> MeasurementTerms:
+        rate = epsilon / (2 * public.k)
         return MeasurementTerms(
             loss=self.loss(epsilon),
             noise=f"two-sided geometric of rate {rate} on each count of all units",

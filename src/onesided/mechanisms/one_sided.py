@@ -12,7 +12,7 @@ from onesided.data import Covers, Histogram, Interval, Measured, Measurement, Me
 from onesided.data.histogram import Counts
 from onesided.errors import MechanismRefused
 from onesided.loss import Loss
-from onesided.mechanisms.base import Kind, Mechanism, Outline, PublicFacts
+from onesided.mechanisms.base import Kind, Mechanism, PublicShape
 from onesided.mechanisms.noise import CONFIDENCE, geometric_mean, geometric_quantile
 from onesided.randomness import Randomness
 
@@ -41,28 +41,28 @@ class OneSided(Mechanism):
         """(0, ε): sensitive units are not looked at, and x_ns − G can only grow with x_ns."""
         return Loss(0, epsilon, fixed_n=fixed_n and self.use_n)
 
-    def expected_error(self, facts: PublicFacts, epsilon: Fraction) -> float | None:
+    def expected_error(self, public: PublicShape, epsilon: Fraction) -> float | None:
         """The sensitive units that are left out, and at most the noise, which clipping limits."""
-        if facts.density is None:
+        if public.density is None:
             return None
-        present = facts.density * facts.nonsensitive_share
-        return facts.density - present + min(geometric_mean(epsilon / facts.k), present)
+        present = public.density * public.nonsensitive_share
+        return public.density - present + min(geometric_mean(epsilon / public.k), present)
 
-    def check(self, outline: Outline) -> None:
-        super().check(outline)
-        if outline.shape is None and not self.clip:
+    def check(self, public: PublicShape) -> None:
+        super().check(public)
+        if public.shape is None and not self.clip:
             raise MechanismRefused(
                 "Unclipped one-sided counts need a declared domain; declare the keys, or clip."
             )
 
-    def terms(self, outline: Outline, epsilon: Fraction) -> MeasurementTerms:
+    def terms(self, public: PublicShape, epsilon: Fraction) -> MeasurementTerms:
         return MeasurementTerms(
-            loss=self.loss(epsilon, fixed_n=outline.n is not None),
-            noise=one_sided_noise(epsilon / outline.k),
+            loss=self.loss(epsilon, fixed_n=public.total_public),
+            noise=one_sided_noise(epsilon / public.k),
             whole=True,
             covers=(
                 Covers(Measured.NONSENSITIVE, upper=True, confidence=float(CONFIDENCE)),
-                Covers(Measured.ALL, upper=self.use_n and outline.n is not None, confidence=1.0),
+                Covers(Measured.ALL, upper=self.use_n and public.total_public, confidence=1.0),
             ),
         )
 

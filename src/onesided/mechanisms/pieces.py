@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onesided.data.histogram import Counts
+from onesided.mechanisms.buckets.deviation import bucket_deviations
 from onesided.mechanisms.cutting import dyadic_pieces, pieces_anywhere
-from onesided.mechanisms.deviation import bucket_deviations
 from onesided.mechanisms.noise import geometric_mean, unbiased
 
 Floats = NDArray[np.float64]

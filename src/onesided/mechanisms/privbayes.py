@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 from onesided.data import Interval, Measured
 from onesided.data.histogram import Counts
 from onesided.errors import InputError, MechanismRefused
-from onesided.mechanisms.base import Kind, PublicFacts
-from onesided.mechanisms.bucket import BucketAlgorithm, Bucketed
+from onesided.mechanisms.base import Kind, PublicShape
+from onesided.mechanisms.buckets.algorithm import BucketAlgorithm, Bucketed
+from onesided.mechanisms.buckets.totals import checked_share
 from onesided.mechanisms.noise import CONFIDENCE, geometric_quantile, two_sided_mean_size
-from onesided.mechanisms.totals import checked_share
 from onesided.randomness import Randomness
 
 LARGEST_DOMAIN = 10_000_000
@@ -96,15 +96,15 @@ class PrivBayes(BucketAlgorithm):
                 "count by fewer attributes or coarser ones."
             )
 
-    def rough_error(self, facts: PublicFacts, budget: Fraction) -> float | None:
+    def rough_error(self, public: PublicShape, budget: Fraction) -> float | None:
         """2m + E|Z|/d, whatever the data: both histograms are not negative, their totals known.
 
         m = n·k/d is the mean count, and Z the noise of the total.
         """
-        if facts.density is None or facts.d is None:
+        if public.density is None or public.bins is None:
             return None
-        noise = two_sided_mean_size(budget * self.total_share / facts.k)
-        return 2 * facts.density + noise / facts.d
+        noise = two_sided_mean_size(budget * self.total_share / public.k)
+        return 2 * public.density + noise / public.bins
 
     def run(
         self, counts: Counts, k: int, budget: Fraction, rng: Randomness, n: int | None = None

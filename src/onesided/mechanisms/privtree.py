@@ -18,16 +18,16 @@ from numpy.typing import NDArray
 
 from onesided.data.histogram import Counts
 from onesided.errors import InputError
-from onesided.mechanisms.base import Kind, PublicFacts
-from onesided.mechanisms.bucket import BucketAlgorithm, Bucketed, measured_alone
-from onesided.mechanisms.halving import HalvingTree, halving_tree
-from onesided.mechanisms.totals import (
+from onesided.mechanisms.base import Kind, PublicShape
+from onesided.mechanisms.buckets.algorithm import BucketAlgorithm, Bucketed, measured_alone
+from onesided.mechanisms.buckets.totals import (
     checked_share,
     checked_shrink,
     measure_totals,
     shrunk,
     spread_evenly,
 )
+from onesided.mechanisms.buckets.tree import HalvingTree, halving_tree
 from onesided.randomness import Randomness
 
 LN_2_ABOVE = Fraction(6_931_471_806, 10**10)
@@ -69,8 +69,8 @@ class PrivTree(BucketAlgorithm):
         if not isinstance(self.threshold, int) or abs(self.threshold) > LARGEST_THRESHOLD:
             raise InputError("threshold must be an integer of at most 2^53 in size.")
 
-    def rough_error(self, facts: PublicFacts, budget: Fraction) -> float | None:
-        return measured_alone(facts, budget * (1 - self.partition_share), self.shrink)
+    def rough_error(self, public: PublicShape, budget: Fraction) -> float | None:
+        return measured_alone(public, budget * (1 - self.partition_share), self.shrink)
 
     def run(
         self, counts: Counts, k: int, budget: Fraction, rng: Randomness, n: int | None = None

@@ -17,11 +17,10 @@ from numpy.typing import NDArray
 from onesided.data import Histogram, Measurement, MeasurementTerms
 from onesided.errors import InputError
 from onesided.loss import Loss
-from onesided.mechanisms.base import Kind, Mechanism, Outline, PublicFacts
-from onesided.mechanisms.bucket import BucketAlgorithm
+from onesided.mechanisms.base import Kind, Mechanism, PublicShape
+from onesided.mechanisms.buckets.algorithm import BucketAlgorithm
+from onesided.mechanisms.buckets.totals import checked_share
 from onesided.mechanisms.dawa import Dawa
-from onesided.mechanisms.dawa_reference import DawaReference
-from onesided.mechanisms.totals import checked_share
 from onesided.randomness import Randomness
 
 
@@ -55,30 +54,30 @@ class Recipe(Mechanism):
         detection = Loss(0, self.detection_share * epsilon)
         return detection + self.inner.loss((1 - self.detection_share) * epsilon, fixed_n=fixed_n)
 
-    def expected_error(self, facts: PublicFacts, epsilon: Fraction) -> float | None:
+    def expected_error(self, public: PublicShape, epsilon: Fraction) -> float | None:
         """As `inner` but for the share e^(−ρε·m_ns/k) of the bins, which are lost to Z.
 
         m = n·k/d is the mean count, m_ns that of the non-sensitive units. A lost bin errs by m, and
         so do, together, those that its mass is moved to.
         """
         rest = (1 - self.detection_share) * epsilon
-        inner = self.inner.expected_error(facts, rest)
-        if inner is None or facts.density is None:
+        inner = self.inner.expected_error(public, rest)
+        if inner is None or public.density is None:
             return None
-        present = facts.density * facts.nonsensitive_share
-        lost = exp(-float(self.detection_share * epsilon / facts.k) * present)
-        return lost * 2 * facts.density + (1 - lost) * inner
+        present = public.density * public.nonsensitive_share
+        lost = exp(-float(self.detection_share * epsilon / public.k) * present)
+        return lost * 2 * public.density + (1 - lost) * inner
 
-    def check(self, outline: Outline) -> None:
-        super().check(outline)
-        self.inner.check(outline)
+    def check(self, public: PublicShape) -> None:
+        super().check(public)
+        self.inner.check(public)
 
-    def terms(self, outline: Outline, epsilon: Fraction) -> MeasurementTerms:
-        inner = self.inner.noise_on_all(outline, (1 - self.detection_share) * epsilon)
+    def terms(self, public: PublicShape, epsilon: Fraction) -> MeasurementTerms:
+        inner = self.inner.noise_on_all(public, (1 - self.detection_share) * epsilon)
         return MeasurementTerms(
-            loss=self.loss(epsilon, fixed_n=outline.n is not None),
+            loss=self.loss(epsilon, fixed_n=public.total is not None),
             noise="non-empty bins found with probability "
-            f"1 − e^(−{self.detection_share * epsilon / outline.k}) a non-sensitive unit; {inner}",
+            f"1 − e^(−{self.detection_share * epsilon / public.k}) a non-sensitive unit; {inner}",
             whole=False,
             covers=self.inner.covers,
             buckets=True,
@@ -105,17 +104,6 @@ class Dawaz(Recipe):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DawazReference(Recipe):
-    """DAWAz as the paper ran it: the recipe over `dawa-reference`, and as broken as that."""
-
-    name: ClassVar[str] = "dawaz-reference"
-    kind: ClassVar[Kind] = Kind.BROKEN
-    summary: ClassVar[str] = "the recipe over dawa-reference (DAWAz as published); not private"
-
-    inner: BucketAlgorithm = field(default_factory=DawaReference)
-
-
-@dataclass(frozen=True, kw_only=True)
 class NaiveRecipe(Mechanism):
     """`inner` on the non-sensitive units alone, at add/remove budget ε; sensitive ones are left
     out. The number of non-sensitive units is secret, so `inner` is never told a total."""
@@ -134,20 +122,22 @@ class NaiveRecipe(Mechanism):
         """(0, ε): sensitive units are not looked at."""
         return Loss(0, epsilon)
 
-    def expected_error(self, facts: PublicFacts, epsilon: Fraction) -> float | None:
+    def expected_error(self, public: PublicShape, epsilon: Fraction) -> float | None:
         """The sensitive units, which are left out, and what `inner` errs by on the others."""
-        others = replace(facts, n=round(facts.n * facts.nonsensitive_share))
-        inner = self.inner.rough_error(others, epsilon)
-        if inner is None or facts.density is None:
+        if public.n is None or public.density is None:
             return None
-        return facts.density * (1 - facts.nonsensitive_share) + inner
+        others = replace(public, n=round(public.n * public.nonsensitive_share))
+        inner = self.inner.rough_error(others, epsilon)
+        if inner is None:
+            return None
+        return public.density * (1 - public.nonsensitive_share) + inner
 
-    def check(self, outline: Outline) -> None:
-        super().check(outline)
-        self.inner.check(outline)
+    def check(self, public: PublicShape) -> None:
+        super().check(public)
+        self.inner.check(public)
 
-    def terms(self, outline: Outline, epsilon: Fraction) -> MeasurementTerms:
-        noise = self.inner.noise(outline.shape or (), outline.k, epsilon)
+    def terms(self, public: PublicShape, epsilon: Fraction) -> MeasurementTerms:
+        noise = self.inner.noise(public.shape or (), public.k, epsilon)
         return MeasurementTerms(
             loss=self.loss(epsilon),
             noise=f"on non-sensitive units alone: {noise}",

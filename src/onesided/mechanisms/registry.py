@@ -10,16 +10,18 @@ from onesided.mechanisms.agrid import AGrid
 from onesided.mechanisms.ahp import AHP
 from onesided.mechanisms.auto import Auto
 from onesided.mechanisms.base import Mechanism
-from onesided.mechanisms.baselines import AllNonsensitive, NonTruman, Suppress, Truman
 from onesided.mechanisms.dawa import Dawa
-from onesided.mechanisms.dawa_reference import DawaReference
-from onesided.mechanisms.hybrid import Hybrid, HybridPaper
+from onesided.mechanisms.hybrid import Hybrid
 from onesided.mechanisms.laplace import Laplace
 from onesided.mechanisms.one_sided import OneSided
-from onesided.mechanisms.osdp_laplace import OsdpLaplace, OsdpLaplaceL1
 from onesided.mechanisms.privbayes import PrivBayes
 from onesided.mechanisms.privtree import PrivTree
-from onesided.mechanisms.recipe import Dawaz, DawazReference, NaiveRecipe, Recipe
+from onesided.mechanisms.published.baselines import AllNonsensitive, NonTruman, Suppress, Truman
+from onesided.mechanisms.published.dawa_reference import DawaReference
+from onesided.mechanisms.published.dawaz_reference import DawazReference
+from onesided.mechanisms.published.hybrid_paper import HybridPaper
+from onesided.mechanisms.published.osdp_laplace import OsdpLaplace, OsdpLaplaceL1
+from onesided.mechanisms.recipe import Dawaz, NaiveRecipe, Recipe
 from onesided.mechanisms.residual import Residual
 from onesided.mechanisms.rr import RandomizedResponse
 

@@ -14,9 +14,9 @@ from onesided.data import Covers, Histogram, Interval, Measured, Measurement, Me
 from onesided.data.histogram import Counts
 from onesided.errors import InputError
 from onesided.loss import Loss, rational
-from onesided.mechanisms.base import Kind, Mechanism, Outline, PublicFacts
+from onesided.mechanisms.base import Kind, Mechanism, PublicShape
+from onesided.mechanisms.buckets.tree import halving_tree
 from onesided.mechanisms.dawa import Dawa
-from onesided.mechanisms.halving import halving_tree
 from onesided.mechanisms.noise import (
     CONFIDENCE,
     geometric_mean,
@@ -95,29 +95,29 @@ class Residual(Mechanism):
         budget = self.sensitive_share * epsilon
         return Loss(budget, epsilon - budget, fixed_n=fixed_n)
 
-    def expected_error(self, facts: PublicFacts, epsilon: Fraction) -> float | None:
+    def expected_error(self, public: PublicShape, epsilon: Fraction) -> float | None:
         """For units spread evenly, and sensitive ones like the others; None if d is unknown."""
-        if facts.d is None or facts.density is None:
+        if public.bins is None or public.density is None:
             return None
         budget = self.sensitive_share * epsilon
-        rate = budget / facts.k
-        sensitive = facts.density * (1 - facts.nonsensitive_share)
-        missed = min(geometric_mean((epsilon - budget) / facts.k), facts.density - sensitive)
-        bins = max(1.0, self.merge / (float(rate) * sensitive)) if sensitive else facts.d
+        rate = budget / public.k
+        sensitive = public.density * (1 - public.nonsensitive_share)
+        missed = min(geometric_mean((epsilon - budget) / public.k), public.density - sensitive)
+        bins = max(1.0, self.merge / (float(rate) * sensitive)) if sensitive else public.bins
         wrong = (two_sided_mean_size(rate) + 1 / float(rate)) / bins  # the noise and the threshold
         return missed + min(wrong, sensitive)
 
-    def terms(self, outline: Outline, epsilon: Fraction) -> MeasurementTerms:
+    def terms(self, public: PublicShape, epsilon: Fraction) -> MeasurementTerms:
         budget = self.sensitive_share * epsilon
-        seen = (epsilon - budget) / outline.k
+        seen = (epsilon - budget) / public.k
         noise = ""
-        if outline.n is None:
-            rate = TOTAL_SHARE * budget / outline.k
+        if not public.total_public:
+            rate = TOTAL_SHARE * budget / public.k
             noise = f"two-sided geometric of rate {rate} on the number of sensitive units; "
             budget -= TOTAL_SHARE * budget
         return MeasurementTerms(
-            loss=self.loss(epsilon, fixed_n=outline.n is not None),
-            noise=noise + self.completed_noise(seen, budget, outline),
+            loss=self.loss(epsilon, fixed_n=public.total_public),
+            noise=noise + self.completed_noise(seen, budget, public),
             whole=False,
             covers=COVERS,
         )
@@ -132,11 +132,11 @@ class Residual(Mechanism):
             budget -= TOTAL_SHARE * budget
         return self.complete(data, Seen(floor, rate), budget, total, rng)
 
-    def completed_noise(self, seen: Fraction, budget: Fraction, outline: Outline) -> str:
+    def completed_noise(self, seen: Fraction, budget: Fraction, public: PublicShape) -> str:
         """That of `complete` at `budget` after a one-sided release with noise of rate `seen`."""
-        rate = budget / outline.k
+        rate = budget / public.k
         notes = f"{one_sided_noise(seen)}; two-sided of rate {rate} on sensitive units in buckets"
-        if self.unseen is Unseen.EMPTY or outline.shape is None:
+        if self.unseen is Unseen.EMPTY or public.shape is None:
             return notes
         shares = " or ".join(map(str, SHARES))
         return (

@@ -14,7 +14,7 @@ from onesided.data import Covers, Histogram, Interval, Measured, Measurement, Me
 from onesided.data.histogram import Counts
 from onesided.errors import MechanismRefused
 from onesided.loss import Loss
-from onesided.mechanisms.base import Kind, Mechanism, Outline, PublicFacts
+from onesided.mechanisms.base import Kind, Mechanism, PublicShape
 from onesided.randomness import Randomness
 
 _CERTAIN = Covers(Measured.ALL, upper=False, confidence=1.0)
@@ -42,29 +42,29 @@ class RandomizedResponse(Mechanism):
         """(0, ε): sensitive units never leave, and a unit stays out with probability e^(−ε)."""
         return Loss(0, epsilon)
 
-    def expected_error(self, facts: PublicFacts, epsilon: Fraction) -> float | None:
+    def expected_error(self, public: PublicShape, epsilon: Fraction) -> float | None:
         """The sensitive units that are left out, and what is not known about the m others of a bin.
 
         With p = 1 − e^(−ε), m·(1−p) of these are missing; scaled, c/p for binomial c has a mean
         deviation of at most its standard deviation √(m·(1−p)/p), and of at most 2m·(1−p).
         """
-        if facts.density is None:
+        if public.density is None:
             return None
         p = keep_probability(epsilon)
-        present = facts.density * facts.nonsensitive_share
+        present = public.density * public.nonsensitive_share
         unknown = present * (1 - p)
         if self.scale:
             unknown = min(sqrt(unknown / p), 2 * unknown)
-        return facts.density - present + unknown
+        return public.density - present + unknown
 
-    def check(self, outline: Outline) -> None:
-        super().check(outline)
-        if outline.k > 1:
+    def check(self, public: PublicShape) -> None:
+        super().check(public)
+        if public.k > 1:
             raise MechanismRefused(
                 "rr thins bins only where a unit touches one of them; draw a sample instead."
             )
 
-    def terms(self, outline: Outline, epsilon: Fraction) -> MeasurementTerms:
+    def terms(self, public: PublicShape, epsilon: Fraction) -> MeasurementTerms:
         return MeasurementTerms(
             loss=self.loss(epsilon),
             noise=f"each non-sensitive unit kept with probability 1 − e^−{epsilon}",

@@ -15,7 +15,7 @@ import numpy as np
 
 from onesided.data.histogram import Counts
 from onesided.mechanisms.ahp import AHP
-from onesided.mechanisms.base import Kind, PublicFacts
+from onesided.mechanisms.base import Kind, PublicShape
 from onesided.mechanisms.believed import (
     Pooled,
     half_means,
@@ -24,13 +24,13 @@ from onesided.mechanisms.believed import (
     too_even,
     too_many_empty,
 )
-from onesided.mechanisms.bucket import BucketAlgorithm, Bucketed
+from onesided.mechanisms.buckets.algorithm import BucketAlgorithm, Bucketed
+from onesided.mechanisms.buckets.deviation import bucket_deviations
+from onesided.mechanisms.buckets.totals import bucket_totals
 from onesided.mechanisms.dawa import Dawa
-from onesided.mechanisms.deviation import bucket_deviations
 from onesided.mechanisms.given_buckets import GivenBuckets
 from onesided.mechanisms.joining import Runs
 from onesided.mechanisms.lifted import may_hold_lifted
-from onesided.mechanisms.totals import bucket_totals
 from onesided.randomness import Randomness
 
 SHARES = (Fraction(1, 8), Fraction(1, 4), Fraction(1, 2))
@@ -70,8 +70,8 @@ class Wary(BucketAlgorithm):
     deviation_share: Fraction = SHARES[0]
     shortfall_share: Fraction = Fraction(0)
 
-    def rough_error(self, facts: PublicFacts, budget: Fraction) -> float | None:
-        return self.inner.rough_error(facts, budget * self._inner_share)
+    def rough_error(self, public: PublicShape, budget: Fraction) -> float | None:
+        return self.inner.rough_error(public, budget * self._inner_share)
 
     @property
     def _inner_share(self) -> Fraction:

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onesided.data.histogram import Counts
-from onesided.mechanisms.base import Outline
-from onesided.mechanisms.deviation import largest_count
+from onesided.mechanisms.base import PublicShape
+from onesided.mechanisms.buckets.deviation import largest_count
 from onesided.mechanisms.localities import BEYOND_DOUBT, localities_of
 from onesided.mechanisms.pieces import Pieces
 from onesided.mechanisms.residual import SensitiveTotal
@@ -104,24 +104,24 @@ def raised_to(found: Pieces, hidden_means: Floats, deviation: float) -> Floats:
     return np.where(several, hidden_means + more, hidden_means * fewer)
 
 
-def number_of_sensitive(found: Pieces, answer: SensitiveTotal | None, outline: Outline) -> float:
+def number_of_sensitive(found: Pieces, answer: SensitiveTotal | None, public: PublicShape) -> float:
     """How many sensitive units there are: as was answered, as n and the probe tell, or both.
 
     Each of the two counts the less the larger the variance of its noise is, and what noise puts
     beyond what is possible is brought back to what may be expected.
     """
-    if outline.n is None:
+    if public.total is None:
         assert answer is not None  # what n does not tell is always asked
         return max(float(answer.value), 0.0)
-    left = outline.n - found.units
-    if outline.shape is None:  # the bins that were not seen have no noise to speak of
-        return min(max(left, 0.0), float(outline.n))
+    left = public.total - found.units
+    if public.shape is None:  # the bins that were not seen have no noise to speak of
+        return min(max(left, 0.0), float(public.total))
     variance = max(found.seen, 1) / found.noise_rate**2
     if answer:
         own = 2 / float(answer.rate) ** 2
         left += variance / (variance + own) * (answer.value - left)
         variance *= own / (variance + own)
-    return mean_within(left, sqrt(variance), float(outline.n))
+    return mean_within(left, sqrt(variance), float(public.total))
 
 
 def mean_within(estimate: float, error: float, most: float) -> float:

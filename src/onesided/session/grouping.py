@@ -13,7 +13,7 @@ from onesided.engine.flavours import NAMED_TYPES
 from onesided.errors import RequestError
 from onesided.language import BoundKey, BoundPredicate, Key, Predicate, Schema, Type
 from onesided.language.tree import Column
-from onesided.mechanisms.base import PublicFacts
+from onesided.mechanisms.base import PublicShape
 from onesided.session.domains import (
     MOST_BINS,
     MOST_LISTED,
@@ -90,13 +90,16 @@ class Grouping:
         """The keys whose values are to be found."""
         return [name for name, domain in self.domains.items() if domain is None]
 
-    def facts(self, units: int, nonsensitive_share: float = 0.5) -> PublicFacts:
-        """What may be known before paying; the share is assumed."""
-        return PublicFacts(
-            n=units,
-            d=self.bins,
+    def public(
+        self, units: int, *, nonsensitive_share: float = 0.5, by_policy: bool = False
+    ) -> PublicShape:
+        """What may be known of the histogram before paying; the share is assumed."""
+        return PublicShape(
+            shape=self.shape,
             k=self.bound,
+            n=units,
             total_public=self.every_unit_once,
+            by_policy=by_policy,
             nonsensitive_share=nonsensitive_share,
         )
 

@@ -16,6 +16,7 @@ from onesided.ledger import agreed_terms, check_ledger, open_ledger
 from onesided.loss import Number, positive
 from onesided.policy import FunctionPolicy, Policy
 from onesided.randomness import Randomness, system
+from onesided.session.books import Books
 from onesided.session.dataset import Dataset
 from onesided.session.engines import open_engine
 from onesided.session.facts import DatasetFacts

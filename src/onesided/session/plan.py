@@ -17,8 +17,8 @@ import pyarrow as pa
 from onesided.errors import MechanismRefused, RequestError
 from onesided.ledger import Balance, Charge
 from onesided.loss import show
-from onesided.mechanisms.base import Kind, PublicFacts
-from onesided.mechanisms.bucket import BucketAlgorithm
+from onesided.mechanisms.base import Kind, PublicShape
+from onesided.mechanisms.buckets.algorithm import BucketAlgorithm
 from onesided.mechanisms.registry import mechanism, mechanism_names
 from onesided.mechanisms.rr import RandomizedResponse
 from onesided.session.facts import DatasetFacts
@@ -89,7 +89,7 @@ class Plan:
 
     by: tuple[str, ...]
     where: str | None
-    facts: PublicFacts
+    facts: PublicShape
     left: Fraction | None
     budget: Fraction | None
     rows: tuple[Option, ...]
@@ -127,7 +127,7 @@ class Plan:
             "by": list(self.by),
             "where": self.where,
             "units": self.facts.n,
-            "groups": self.facts.d,
+            "groups": self.facts.bins,
             "max_groups": self.facts.k,
             "assumed_nonsensitive_share": self.facts.nonsensitive_share,
             "left": None if self.left is None else show(self.left),
@@ -185,8 +185,8 @@ class Planning:
         )
 
     @property
-    def _public(self) -> PublicFacts:
-        return self.groups.facts(self.facts.units, self.share)
+    def _public(self) -> PublicShape:
+        return self.groups.public(self.facts.units, nonsensitive_share=self.share)
 
     def _samples(self, paid: list[Charge]) -> Iterator[Option]:
         """Count a sample at ε, and the largest one that is paid for already, which is free."""
@@ -235,7 +235,7 @@ class Planning:
         """Why no error can be said beforehand."""
         if self.groups.k is None:
             return Missing.MAX_GROUPS.value
-        return "the number of groups" if self._public.d is None else "how groups hang together"
+        return "the number of groups" if self._public.bins is None else "how groups hang together"
 
     def _price(self, question: CountingQuestion) -> tuple[Fraction | None, bool]:
         """What the account would grow by, and whether it can."""

@@ -40,11 +40,11 @@ def _section(setting: Setting, results: Results) -> Section:
     claims: list[Claim] = []
     plots: list[Plot] = []
     tables: list[Table] = []
-    facts: list[str] = []
+    public: list[str] = []
     for trace in setting.traces:
         for n in LENGTHS:
             rows = results.where(trace=trace.value, n=n)
-            facts.append(_facts(trace, n, rows))
+            public.append(_facts(trace, n, rows))
             for metric in (SUPPORT, DOMAIN):
                 shown = _shown(rows, metric)
                 claims += _claims(f"{trace.title}, {n}-grams, {PLACE[metric]}", rows, shown, metric)
@@ -68,7 +68,7 @@ def _section(setting: Setting, results: Results) -> Section:
         f"the best k of {', '.join(map(str, GRAM_BOUNDS))} with hindsight, which is not private. "
         "OsdpRR and All-NS need no bound. Ours (one-sided, residual, auto) have the contribution "
         f"bound k = {OUR_GRAM_BOUND} and find the n-grams through their noise. Empty cells enter "
-        "by their expected error in closed form. " + " ".join(facts),
+        "by their expected error in closed form. " + " ".join(public),
         claims=claims,
         plots=plots,
         tables=tables,

@@ -70,11 +70,11 @@ def _section(setting: Setting, results: Results) -> Section:
     claims: list[Claim] = []
     plots: list[Plot] = []
     tables: list[Table] = []
-    facts: list[str] = []
+    public: list[str] = []
     for trace in setting.traces:
         rows = results.where(trace=trace.value)
         first = rows.where(share=SHARES[0])
-        facts.append(
+        public.append(
             f"{trace.title}: {first.one(metric='units').mean:,.0f} device-days, each in up to "
             f"{first.one(metric='widest').mean:.0f} cells; {_filled(first)} of the cells are "
             "filled, which is the MRE of releasing nothing."
@@ -99,7 +99,7 @@ def _section(setting: Setting, results: Results) -> Section:
         name=FIGURE.name,
         title=FIGURE.title,
         setting="Distinct device-days at each access point in each hour of the busiest day. "
-        + " ".join(facts),
+        + " ".join(public),
         claims=claims,
         plots=plots,
         tables=tables,

@@ -90,10 +90,10 @@ def private_classifiers(trial: Trial, journeys: Journeys) -> list[Row]:
         for name, errors in {"ObjDP": private, "Random": random}.items():
             labels = {"trace": trial["trace"], "method": name, "epsilon": epsilon}
             rows.append(_row(errors, {**labels, "tested": EVERYBODY}))
-    facts = {"units": chosen.units, "positive": float(chosen.label.mean())}
+    public = {"units": chosen.units, "positive": float(chosen.label.mean())}
     return rows + [
         Row(labels={"trace": trial["trace"], "metric": name}, values=[float(value)])
-        for name, value in facts.items()
+        for name, value in public.items()
     ]
 
 

@@ -36,13 +36,13 @@ CROSSOVER_METHODS = (OSDP_RR, LAPLACE, RR_SCALED, ONE_SIDED, DAWA, RESIDUAL, AUT
 def benchmark_facts(trial: Trial) -> list[Row]:
     """Scale and sparsity of a benchmark histogram."""
     benchmark = load_1d(trial["dataset"])
-    facts = {
+    public = {
         "scale": float(benchmark.counts.sum()),
         "sparsity": float((benchmark.counts == 0).mean()),
     }
     return [
         Row(labels={**_origin(benchmark), "metric": name}, values=[value])
-        for name, value in facts.items()
+        for name, value in public.items()
     ]
 
 

@@ -99,7 +99,7 @@ def occupancy(trial: Trial, journeys: Journeys) -> list[Row]:
         ]
         named = {**labels, "k": UNBOUNDED, "method": OSDP_RR.label, "epsilon": epsilon}
         rows += metric_rows(truth, samples, named)
-    facts = {
+    public = {
         "widest": incidence.widest(),
         "units": day.units,
         "nonsensitive": chosen.mean(),
@@ -107,7 +107,7 @@ def occupancy(trial: Trial, journeys: Journeys) -> list[Row]:
     }
     return rows + [
         Row(labels={**labels, "metric": name}, values=[float(value)])
-        for name, value in facts.items()
+        for name, value in public.items()
     ]
 
 
@@ -125,10 +125,10 @@ def grams(trial: Trial, journeys: Journeys) -> list[Row]:
         rows += study.all_nonsensitive(chosen, share)
         rows += study.samples(chosen, share, coins)
         rows += study.ours(cut[OUR_GRAM_BOUND], chosen, share, noise)
-    facts = {"support": incidence.cells, "widest": incidence.widest(), "domain": domain}
+    public = {"support": incidence.cells, "widest": incidence.widest(), "domain": domain}
     return rows + [
         Row(labels={**study.labels, "metric": name}, values=[float(value)])
-        for name, value in facts.items()
+        for name, value in public.items()
     ]
 
 

@@ -37,7 +37,7 @@ class AdaptiveCounts(CountingQuestion, TwoStep):
     @property
     def said(self) -> MeasurementTerms:
         """The probe's own words; how the rest is spent is said once it is chosen."""
-        probe = self.mechanism.probe_terms(self.outline, self.epsilon)
+        probe = self.mechanism.probe_terms(self.public, self.epsilon)
         noise = f"{probe.noise}; then what it suggests"
         return replace(probe, loss=self.loss, noise=noise, whole=True, covers=(), buckets=False)
 
@@ -49,7 +49,7 @@ class AdaptiveCounts(CountingQuestion, TwoStep):
         max(2S, S + T), which is largest for s = ε/2.
         """
         half = self.epsilon / 2
-        return Loss(half, half, fixed_n=self.outline.n is not None)
+        return Loss(half, half, fixed_n=self.groups.every_unit_once)
 
     def look(self, reading: Reading) -> bytes:
         keys, data = reading.histogram(self.groups, only_sensitive=self.bins_by_policy)
@@ -58,9 +58,9 @@ class AdaptiveCounts(CountingQuestion, TwoStep):
         return _written(listed, probe)
 
     def decided(self, look: bytes) -> Runnable:
-        probe, listed = _read(look, self.outline.shape)
+        probe, listed = _read(look, self.public.shape)
         rng = seeded(int.from_bytes(hashlib.sha256(look).digest()[:8], "big"))
-        choice = self.mechanism.choose(probe, self.outline, self.epsilon, rng)
+        choice = self.mechanism.choose(probe, self.public, self.epsilon, rng)
         return _Decided(self, listed, choice)
 
 
@@ -78,7 +78,7 @@ class _Decided(Runnable):
 
     @property
     def _said(self) -> MeasurementTerms:
-        probe = self.question.mechanism.probe_terms(self.question.outline, self.question.epsilon)
+        probe = self.question.mechanism.probe_terms(self.question.public, self.question.epsilon)
         then = self.choice.terms
         noise = f"a probe at {probe.loss}, then {self.choice.label}: {then.noise}"
         return replace(then, loss=probe.loss + then.loss, noise=noise)

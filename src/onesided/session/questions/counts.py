@@ -13,7 +13,7 @@ from onesided.data import MeasurementTerms
 from onesided.data.release import ReleaseKind, payload_of
 from onesided.errors import RequestError
 from onesided.loss import Loss
-from onesided.mechanisms.base import Mechanism, Outline
+from onesided.mechanisms.base import Mechanism, PublicShape
 from onesided.session.answers import Layout
 from onesided.session.by_policy import only_sensitive
 from onesided.session.grouping import Grouping, spelled_parameters
@@ -48,7 +48,7 @@ class CountingQuestion(Question):
                 f"{self.mechanism.name} needs the possible values of {self.groups.undeclared[0]}; "
                 "declare its domain, or use a mechanism that finds them, such as one-sided."
             )
-        self.mechanism.check(self.outline)
+        self.mechanism.check(self.public)
 
     @property
     def request(self) -> Request:
@@ -67,7 +67,7 @@ class CountingQuestion(Question):
     @property
     def said(self) -> MeasurementTerms:
         """What the mechanism says of its run beforehand."""
-        return self.mechanism.terms(self.outline, self.epsilon)
+        return self.mechanism.terms(self.public, self.epsilon)
 
     @property
     def randomness(self) -> str:
@@ -93,19 +93,14 @@ class CountingQuestion(Question):
     def expected_error(self, nonsensitive_share: float = 0.5) -> float | None:
         if self.groups.k is None:
             return None
-        facts = self.groups.facts(self.facts.units, nonsensitive_share)
-        return self.mechanism.expected_error(facts, self.epsilon)
+        public = self.groups.public(self.facts.units, nonsensitive_share=nonsensitive_share)
+        return self.mechanism.expected_error(public, self.epsilon)
 
     @property
-    def outline(self) -> Outline:
+    def public(self) -> PublicShape:
         """What is public about the histogram that this question makes."""
-        groups = self.groups
-        return Outline(
-            shape=groups.shape,
-            k=groups.bound,
-            n=self.facts.units if groups.every_unit_once else None,
-            by_policy=self.bins_by_policy is not None,
-        )
+        by_policy = self.bins_by_policy is not None
+        return self.groups.public(self.facts.units, by_policy=by_policy)
 
     @property
     def bins_by_policy(self) -> NDArray[np.bool_] | None:

@@ -11,7 +11,7 @@ import numpy as np
 from onesided.data import Histogram, Measurement, MeasurementTerms
 from onesided.errors import InputError
 from onesided.loss import Loss, rational
-from onesided.mechanisms.base import Kind, Mechanism, Outline, PublicFacts
+from onesided.mechanisms.base import Kind, Mechanism, PublicShape
 from onesided.mechanisms.noise import two_sided_mean_size
 from onesided.randomness import Randomness
 
@@ -48,15 +48,15 @@ class Suppress(_Broken):
             raise InputError("factor must be greater than 0.")
         object.__setattr__(self, "factor", factor)
 
-    def expected_error(self, facts: PublicFacts, epsilon: Fraction) -> float | None:
+    def expected_error(self, public: PublicShape, epsilon: Fraction) -> float | None:
         """The sensitive units that are left out, and the noise."""
-        if facts.density is None:
+        if public.density is None:
             return None
-        left_out = facts.density * (1 - facts.nonsensitive_share)
-        return left_out + two_sided_mean_size(self.factor * epsilon / facts.k)
+        left_out = public.density * (1 - public.nonsensitive_share)
+        return left_out + two_sided_mean_size(self.factor * epsilon / public.k)
 
-    def terms(self, outline: Outline, epsilon: Fraction) -> MeasurementTerms:
-        rate = self.factor * epsilon / outline.k
+    def terms(self, public: PublicShape, epsilon: Fraction) -> MeasurementTerms:
+        rate = self.factor * epsilon / public.k
         noise = f"two-sided geometric of rate {rate} on each non-sensitive count"
         return MeasurementTerms(self.loss(epsilon), noise, whole=True)
 
@@ -74,7 +74,7 @@ class AllNonsensitive(_Broken):
     summary: ClassVar[str] = "exact counts of the non-sensitive units"
     refusal: ClassVar[str] = "it adds no noise, so who is missing is sensitive; use one-sided."
 
-    def terms(self, outline: Outline, epsilon: Fraction) -> MeasurementTerms:
+    def terms(self, public: PublicShape, epsilon: Fraction) -> MeasurementTerms:
         return MeasurementTerms(self.loss(epsilon), "none", whole=True)
 
     def measure(self, data: Histogram, epsilon: Fraction, rng: Randomness) -> Measurement:
@@ -97,7 +97,7 @@ class NonTruman(_Broken):
     summary: ClassVar[str] = "access control that refuses bins with a sensitive unit"
     refusal: ClassVar[str] = "its refusals say where sensitive units are; use one-sided."
 
-    def terms(self, outline: Outline, epsilon: Fraction) -> MeasurementTerms:
+    def terms(self, public: PublicShape, epsilon: Fraction) -> MeasurementTerms:
         return MeasurementTerms(self.loss(epsilon), "none", whole=False)
 
     def measure(self, data: Histogram, epsilon: Fraction, rng: Randomness) -> Measurement:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onesided.data.histogram import Counts
-from onesided.mechanisms.totals import NoisyTotals, measure_totals
+from onesided.mechanisms.buckets.totals import NoisyTotals, measure_totals
 from onesided.randomness import Randomness
 
 Floats = NDArray[np.float64]

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from onesided.data import Covers
 from onesided.data.histogram import Counts
 from onesided.mechanisms.base import Kind
-from onesided.mechanisms.bucket import BucketAlgorithm, Bucketed
-from onesided.mechanisms.deviation import window_lengths, window_mean_deviations
-from onesided.mechanisms.hilbert import hilbert_order
-from onesided.mechanisms.totals import checked_share, spread_evenly
+from onesided.mechanisms.buckets.algorithm import BucketAlgorithm, Bucketed
+from onesided.mechanisms.buckets.deviation import window_lengths, window_mean_deviations
+from onesided.mechanisms.buckets.totals import checked_share, spread_evenly
+from onesided.mechanisms.published.hilbert import hilbert_order
 from onesided.randomness import Randomness
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onesided.data.histogram import Counts
-from onesided.mechanisms.halving import HalvingTree
+from onesided.mechanisms.buckets.tree import HalvingTree
 
 Floats = NDArray[np.float64]
 

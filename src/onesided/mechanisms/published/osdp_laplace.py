@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from onesided.data import Histogram, Measurement, MeasurementTerms
 from onesided.loss import Loss
-from onesided.mechanisms.base import Kind, Mechanism, Outline, PublicFacts
+from onesided.mechanisms.base import Kind, Mechanism, PublicShape
 from onesided.mechanisms.one_sided import OneSided
 from onesided.randomness import Randomness
 
@@ -29,15 +29,15 @@ class OsdpLaplace(Mechanism):
         """(0, ε), on real numbers: as for one-sided geometric noise."""
         return Loss(0, epsilon)
 
-    def expected_error(self, facts: PublicFacts, epsilon: Fraction) -> float | None:
+    def expected_error(self, public: PublicShape, epsilon: Fraction) -> float | None:
         """The sensitive units that are left out, and the mean k/ε of the noise."""
-        if facts.density is None:
+        if public.density is None:
             return None
-        left_out = facts.density * (1 - facts.nonsensitive_share)
-        return left_out + float(facts.k / epsilon)
+        left_out = public.density * (1 - public.nonsensitive_share)
+        return left_out + float(public.k / epsilon)
 
-    def terms(self, outline: Outline, epsilon: Fraction) -> MeasurementTerms:
-        scale = float(outline.k / epsilon)
+    def terms(self, public: PublicShape, epsilon: Fraction) -> MeasurementTerms:
+        scale = float(public.k / epsilon)
         return MeasurementTerms(
             loss=self.loss(epsilon),
             noise=f"exponential of mean {scale:g} taken from each non-sensitive count",
@@ -60,9 +60,9 @@ class OsdpLaplaceL1(OsdpLaplace):
     name: ClassVar[str] = "osdp-laplace-l1"
     summary: ClassVar[str] = "osdp-laplace, clipped and corrected by the median (OsdpLaplaceL1)"
 
-    def expected_error(self, facts: PublicFacts, epsilon: Fraction) -> float | None:
+    def expected_error(self, public: PublicShape, epsilon: Fraction) -> float | None:
         """As for `one-sided`, its integer form."""
-        return OneSided().expected_error(facts, epsilon)
+        return OneSided().expected_error(public, epsilon)
 
     def _corrected(self, noisy: NDArray[np.float64], scale: float) -> NDArray[np.float64]:
         return np.where(noisy > 0, noisy + scale * log(2), 0.0)

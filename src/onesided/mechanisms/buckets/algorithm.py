@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from onesided.data import Covers, Histogram, Interval, Measured, Measurement, MeasurementTerms
 from onesided.data.histogram import Counts
 from onesided.loss import Loss
-from onesided.mechanisms.base import Mechanism, Outline, PublicFacts
+from onesided.mechanisms.base import Mechanism, PublicShape
+from onesided.mechanisms.buckets.totals import expected_shrunk_error
 from onesided.mechanisms.noise import CONFIDENCE
-from onesided.mechanisms.totals import expected_shrunk_error
 from onesided.randomness import Randomness
 
 
@@ -62,10 +62,10 @@ class BucketAlgorithm(Mechanism):
     def check_shape(self, shape: tuple[int, ...]) -> None:
         """Refuse a number of bins or dimensions that the algorithm is not made for."""
 
-    def check(self, outline: Outline) -> None:
-        super().check(outline)
-        if outline.shape is not None:
-            self.check_shape(outline.shape)
+    def check(self, public: PublicShape) -> None:
+        super().check(public)
+        if public.shape is not None:
+            self.check_shape(public.shape)
 
     @abstractmethod
     def run(
@@ -85,11 +85,11 @@ class BucketAlgorithm(Mechanism):
         half = epsilon / 2
         return Loss(half, half, fixed_n=fixed_n and self.reads_n)
 
-    def expected_error(self, facts: PublicFacts, epsilon: Fraction) -> float | None:
+    def expected_error(self, public: PublicShape, epsilon: Fraction) -> float | None:
         """For data of which no two bins are alike; how much less it is otherwise, data decide."""
-        return self.rough_error(facts, epsilon / 2)
+        return self.rough_error(public, epsilon / 2)
 
-    def rough_error(self, facts: PublicFacts, budget: Fraction) -> float | None:
+    def rough_error(self, public: PublicShape, budget: Fraction) -> float | None:
         """The expected mean of |x̃ᵢ − xᵢ| at add/remove `budget`, where no two bins are alike."""
         return None
 
@@ -102,14 +102,14 @@ class BucketAlgorithm(Mechanism):
         n = data.n if self.reads_n else None
         return self.run(data.all, data.k, self.budget_on_all(epsilon), rng, n)
 
-    def noise_on_all(self, outline: Outline, epsilon: Fraction) -> str:
+    def noise_on_all(self, public: PublicShape, epsilon: Fraction) -> str:
         """The noise of `run_on_all`, in words."""
-        return self.noise(outline.shape or (), outline.k, self.budget_on_all(epsilon))
+        return self.noise(public.shape or (), public.k, self.budget_on_all(epsilon))
 
-    def terms(self, outline: Outline, epsilon: Fraction) -> MeasurementTerms:
+    def terms(self, public: PublicShape, epsilon: Fraction) -> MeasurementTerms:
         return MeasurementTerms(
-            loss=self.loss(epsilon, fixed_n=outline.n is not None),
-            noise=self.noise_on_all(outline, epsilon),
+            loss=self.loss(epsilon, fixed_n=public.total_public),
+            noise=self.noise_on_all(public, epsilon),
             whole=False,
             covers=self.covers,
             buckets=True,
@@ -125,13 +125,13 @@ class BucketAlgorithm(Mechanism):
         )
 
 
-def measured_alone(facts: PublicFacts, rate: Fraction, shrink: Fraction) -> float | None:
+def measured_alone(public: PublicShape, rate: Fraction, shrink: Fraction) -> float | None:
     """The expected error of bins of which no two are alike, noise of `rate`/k on each bucket.
 
     They are measured one by one, and `shrink` as in `shrunk`. Where noise drowns them they share a
     bucket after all; on average they differ from its mean m = n·k/d by 2m at most.
     """
-    if facts.density is None:
+    if public.density is None:
         return None
-    alone = expected_shrunk_error(facts.density, float(rate / facts.k), float(shrink))
-    return min(alone, 2 * facts.density)
+    alone = expected_shrunk_error(public.density, float(rate / public.k), float(shrink))
+    return min(alone, 2 * public.density)

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onesided.data.histogram import Counts
-from onesided.mechanisms.halving import HalvingTree
-from onesided.mechanisms.partition_exact import ExactPruning
-from onesided.mechanisms.scaled import PowerTable
+from onesided.mechanisms.buckets.partition_exact import ExactPruning
+from onesided.mechanisms.buckets.scaled import PowerTable
+from onesided.mechanisms.buckets.tree import HalvingTree
 from onesided.randomness import LazyUniform, Randomness
 
 Floats = NDArray[np.float64]

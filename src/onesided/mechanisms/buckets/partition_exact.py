@@ -10,8 +10,8 @@ from fractions import Fraction
 from functools import cache
 
 from onesided.data.histogram import Counts
-from onesided.mechanisms.halving import HalvingTree
-from onesided.mechanisms.scaled import Powers, Scaled, one
+from onesided.mechanisms.buckets.scaled import Powers, Scaled, one
+from onesided.mechanisms.buckets.tree import HalvingTree
 from onesided.randomness import Enclosure
 
 GUARD_BITS = 64

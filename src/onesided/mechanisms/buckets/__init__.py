@@ -1,0 +1,1 @@
+"""What algorithms over buckets share: trees of boxes, partitions, deviations and totals."""

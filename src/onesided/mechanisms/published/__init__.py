@@ -1,0 +1,1 @@
+"""As published: idealised mechanisms for reproduction, and broken ones for attacks."""
