@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,25 +22,21 @@ from onesided.engine.base import (
     PublicTable,
     SampleQuery,
 )
-from onesided.engine.duckdb_types import column_of, field_of, quoted
+from onesided.engine.duckdb_connection import connect, opening, releasing
+from onesided.engine.duckdb_mending import mended, reads_all
+from onesided.engine.duckdb_source import FRAME, NAME, ORDER, POLICY, opened_source
+from onesided.engine.duckdb_types import field_of
 from onesided.engine.flavours import DuckDBFlavour, ThriftyDuckDBFlavour
-from onesided.engine.sources import Files, Format, arrow_table, file_tag, frame_fingerprint
-from onesided.engine.sql import RESERVED_PREFIX, Relation, Statements
+from onesided.engine.frame_rows import sensitive_rows
+from onesided.engine.sources import Files, arrow_table, frame_fingerprint
+from onesided.engine.sql import Relation, Statements
 from onesided.engine.ties import sorted_ties
-from onesided.errors import ReleaseFailed, RequestError, SourceError
+from onesided.errors import ReleaseFailed
 from onesided.language import BoundPredicate, Field, Predicate, Schema, Type
 
 BATCH_ROWS = 122_880
 _KEY_VARIABLE = "osd_coin_key"
-_ORDER = "osd_order"
-_NAME = "osd_name"
-_VIRTUAL = ("filename", "file_row_number")
-_FRAME = "osd_frame"
-_POLICY = "osd_policy"
 _PUBLIC = "osd_public_"
-_FILE_SHIFT = 2**44
-_INTERRUPTED = "Query interrupted"
-_HIDDEN = (_ORDER, _POLICY)
 _FLAVOUR = DuckDBFlavour()
 
 
@@ -59,7 +54,14 @@ class DuckDBEngine:
         *,
         memory_limit: str | None = None,
         threads: int | None = None,
+        format: Mapping[str, Any] | None = None,
     ) -> None:
+        """Open a source.
+
+        - `source`: a path or glob, or a table in memory.
+        - `format`: what `format` was when the account was opened; without it the form of the data
+          is found now, over all files.
+        """
         self._spill = PrivateDirectory()
         self._connection = connect(self._spill.path, memory_limit, threads)
         try:
@@ -67,18 +69,33 @@ class DuckDBEngine:
             self._files: Files | None = Files.find(str(source)) if named else None
             self._frame: pa.Table = None if named else arrow_table(source)
             with opening():
-                self._rows = self._readable(unit)
-                self._kinds = self._described(self._rows.relation)
-            self._schema = Schema.of({name: field_of(kind) for name, kind in self._kinds.items()})
+                self._source = opened_source(
+                    self._connection,
+                    self._files or self._frame,
+                    self._spill.path,
+                    format,
+                    rows_named=unit.is_row,
+                )
+            self._fragile = dict(self._source.rows.checks)
+            kinds = self._source.kinds
+            self._schema = Schema.of({name: field_of(kind) for name, kind in kinds.items()})
             self._unit = Unit(tuple(map(self._schema.resolve, unit.columns)))
-            self._source = _normalised(self._rows, self._kinds)
+            self._relation = f"({self._source.rows.select(self._source.columns())})"
             with opening():
-                names = ", ".join(map(_FLAVOUR.name, self._kinds))
-                empty = self._connection.sql(f"SELECT {names} FROM {self._source} LIMIT 0")
+                names = ", ".join(map(_FLAVOUR.name, kinds))
+                empty = self._connection.sql(f"SELECT {names} FROM {self._relation} LIMIT 0")
                 self._arrow = empty.to_arrow_table().schema
         except BaseException:
             self.close()
             raise
+
+    @property
+    def format(self) -> dict[str, Any]:
+        """How the source is read: its reader, and its columns with their names and types.
+
+        Public, and plain JSON. Everything that was found at the opening is in it.
+        """
+        return dict(self._source.format)
 
     @property
     def schema(self) -> Schema:
@@ -99,6 +116,7 @@ class DuckDBEngine:
 
     def inspect(self) -> Inspection:
         with opening():
+            self._read_totally(self._unit.columns)
             rows = self._connection.sql(self._statements.inspection()).fetchall()
         return Inspection(units=int(rows[0][0]), rows_without_key=int(rows[0][1]))
 
@@ -117,8 +135,8 @@ class DuckDBEngine:
         DuckDB streams a filtered scan in the order of the source. That order is the order of the
         rows' names, so it is checked rather than trusted.
         """
+        self._prepare(query.coins, [*query.columns, *_read(query.policy, query.where)])
         statements = self._statements
-        self._prepare(query.coins)
         if not self._unit.is_row:
             first, texts = statements.sorting(query.columns)
             if not first or not texts:
@@ -127,14 +145,14 @@ class DuckDBEngine:
             rows = self._stream(statements.sample(query) + statements.order_by(first))
             yield from sorted_ties(rows, first, texts)
             return
-        ordered = replace(query, columns=(*query.columns, _ORDER))
+        ordered = replace(query, columns=(*query.columns, ORDER))
         last = -1
         for batch in self._stream(statements.sample(ordered)):
             last = _checked_order(batch.column(batch.num_columns - 1), last)
             yield batch.select(list(range(batch.num_columns - 1)))
 
     def count(self, query: CountQuery) -> GroupCounts:
-        self._prepare(query.coins)
+        self._prepare(query.coins, _columns(query))
         with releasing():
             table = self._counted(query)
         return GroupCounts.of(table, query.by)
@@ -153,19 +171,14 @@ class DuckDBEngine:
     def evaluate_policy(self, function: Callable[[Mapping[str, Any]], bool]) -> BoundPredicate:
         """Run a policy in Python once on every row of the frame; the result is a hidden column."""
         assert self._frame is not None
-        flags = [
-            function(row)
-            for batch in self._frame.to_batches(max_chunksize=BATCH_ROWS)
-            for row in batch.to_pylist()
-        ]
-        frame = self._connection.table(_FRAME).to_arrow_table()
-        if _POLICY in frame.column_names:
-            frame = frame.drop_columns([_POLICY])
-        frame = frame.append_column(_POLICY, pa.array(flags, pa.bool_()))
-        self._connection.register(_FRAME, frame)
-        self._source = _normalised(self._rows, self._kinds, hidden=(_POLICY,))
-        hidden = Schema.of({**dict(self._schema.fields), _POLICY: Field(Type.BOOLEAN)})
-        return Predicate.parse(_POLICY).bind(hidden)
+        assert self._source.frame is not None
+        flags = sensitive_rows(self._frame, function, BATCH_ROWS)
+        frame = self._source.frame.append_column(POLICY, flags)
+        self._connection.register(FRAME, frame)
+        columns = [*self._source.columns(), POLICY]
+        self._relation = f"({self._source.rows.select(columns)})"
+        hidden = Schema.of({**dict(self._schema.fields), POLICY: Field(Type.BOOLEAN)})
+        return Predicate.parse(POLICY).bind(hidden)
 
     def hold(self, table: PublicTable) -> PublicTable:
         relation = f"{_PUBLIC}{table.name}"
@@ -184,159 +197,33 @@ class DuckDBEngine:
     @property
     def _statements(self) -> Statements:
         relation = Relation(
-            source=self._source,
+            source=self._relation,
             schema=self._schema,
             unit=self._unit,
             coin_key=f"getvariable('{_KEY_VARIABLE}')",
-            row_text=_NAME,
+            row_text=NAME,
         )
         return Statements(relation, _FLAVOUR)
 
-    def _prepare(self, coins: Coins | None) -> None:
+    def _prepare(self, coins: Coins | None, columns: Iterable[str]) -> None:
         """Make sure that the columns are those that were opened, and bind the coin key."""
         with releasing():
-            if self._described(self._rows.relation) != self._kinds:
+            if self._source.rows.kinds(self._connection) != self._source.kinds:
                 raise ReleaseFailed(COLUMNS_CHANGED)
+            self._read_totally([*columns, *self._unit.columns])
             if coins is not None:
                 self._connection.execute(f"SET VARIABLE {_KEY_VARIABLE} = $key", {"key": coins.key})
+
+    def _read_totally(self, columns: Iterable[str]) -> None:
+        """Make sure that DuckDB reads every cell of these columns, or mend what it cannot read."""
+        checks = {name: self._fragile.pop(name) for name in set(columns) & set(self._fragile)}
+        if checks and not reads_all(self._connection, self._source.rows, checks):
+            self._relation = mended(self._connection, self._source, self._arrow, self._spill.path)
+            self._fragile.clear()
 
     def _stream(self, statement: str) -> Iterator[pa.RecordBatch]:
         with releasing():
             yield from self._connection.sql(statement).to_arrow_reader(BATCH_ROWS)
-
-    def _described(self, relation: str) -> dict[str, str]:
-        """The names and types of the source's own columns."""
-        described = self._connection.sql(f"DESCRIBE SELECT * FROM {relation}").fetchall()
-        added = _VIRTUAL if self._rows.named_by_file else ()
-        kinds = {str(row[0]): str(row[1]) for row in described if row[0] not in added}
-        if any(name.lower().startswith(RESERVED_PREFIX) for name in kinds if name not in _HIDDEN):
-            raise SourceError(
-                f"A column name starts with {RESERVED_PREFIX}, which is reserved; rename it."
-            )
-        return {name: kind for name, kind in kinds.items() if name not in _HIDDEN}
-
-    def _readable(self, unit: Unit) -> _Rows:
-        """The FROM item of the source as it is, and how its rows are named."""
-        if self._files is None:
-            frame = self._frame
-            if unit.is_row:
-                frame = frame.append_column(_ORDER, pa.array(np.arange(len(frame)), pa.int64()))
-            self._connection.register(_FRAME, frame)
-            return _Rows(_FRAME, unit.is_row, f"'{file_tag('')}:' || {_ORDER}", _ORDER, False)
-        tags = self._files.tags()
-        if self._files.format is Format.CSV:
-            tags = {self._staged(path, tag): tag for path, tag in tags.items()}
-        paths = ", ".join(quoted(str(path)) for path in tags)
-        if not unit.is_row:
-            return _Rows(f"read_parquet([{paths}], hive_partitioning = false)", False)
-        self._refuse_virtual_names(paths)
-        relation = (
-            f"read_parquet([{paths}], hive_partitioning = false, "
-            "filename = true, file_row_number = true)"
-        )
-        if len(tags) == 1:
-            tag, order = f"'{next(iter(tags.values()))}:'", "file_row_number"
-        else:
-            position = f"list_position([{paths}], filename)"
-            listed = ", ".join(f"'{tag}:'" for tag in tags.values())
-            tag = f"list_extract([{listed}], {position})"
-            order = f"{position} * {_FILE_SHIFT} + file_row_number"
-        return _Rows(relation, True, f"{tag} || file_row_number", order, True)
-
-    def _refuse_virtual_names(self, paths: str) -> None:
-        plain = self._connection.sql(f"DESCRIBE SELECT * FROM read_parquet([{paths}])").fetchall()
-        if {str(row[0]).lower() for row in plain} & set(_VIRTUAL):
-            raise SourceError(
-                "Where rows are units no column may be called filename or file_row_number; "
-                "rename it, or name the key of the units."
-            )
-
-    def _staged(self, path: Path, tag: str) -> Path:
-        """A CSV file as Parquet in the private directory: its rows in order, its types fixed."""
-        staged = self._spill.path / f"{tag}.parquet"
-        self._connection.execute(
-            f"COPY (SELECT * FROM read_csv({quoted(str(path))}, sample_size = -1)) "
-            f"TO {quoted(str(staged))} (FORMAT parquet)"
-        )
-        return staged
-
-
-@dataclass(frozen=True)
-class _Rows:
-    """A FROM item and, where rows are units, the expressions that name and order its rows."""
-
-    relation: str
-    named: bool
-    name: str = ""
-    order: str = ""
-    named_by_file: bool = False
-
-
-@contextmanager
-def opening() -> Iterator[None]:
-    """What goes wrong while a data set is opened; an engine's own words may quote cells."""
-    try:
-        with _interruptible():
-            yield
-    except (duckdb.Error, OSError, pa.ArrowException):
-        raise SourceError(
-            "The data cannot be read: check that the files are whole, readable and of one schema."
-        ) from None
-
-
-@contextmanager
-def releasing() -> Iterator[None]:
-    """What goes wrong after the charge: the sentence is the same whatever the reason."""
-    try:
-        with _interruptible():
-            yield
-    except (duckdb.Error, OSError, pa.ArrowException):
-        raise ReleaseFailed(
-            "The engine failed after the charge, which stands; check disk, memory and the source, "
-            "and ask again."
-        ) from None
-
-
-@contextmanager
-def _interruptible() -> Iterator[None]:
-    """Ctrl-C within a statement, which DuckDB reports as an error of its own."""
-    try:
-        yield
-    except RuntimeError as error:
-        if str(error) == _INTERRUPTED:
-            raise KeyboardInterrupt from None
-        raise
-
-
-def connect(
-    spill: Path, memory_limit: str | None, threads: int | None = None
-) -> duckdb.DuckDBPyConnection:
-    """A database in memory that spills into the private folder and loads nothing on its own."""
-    connection = duckdb.connect()
-    connection.execute("SET autoinstall_known_extensions = false")
-    connection.execute("SET autoload_known_extensions = false")
-    connection.execute("SET TimeZone = 'UTC'")
-    # Without the bar nothing is counted; it is never printed.
-    connection.execute("SET enable_progress_bar = true")
-    connection.execute("SET enable_progress_bar_print = false")
-    connection.execute("SET preserve_insertion_order = true")
-    connection.execute(f"SET temp_directory = {quoted(str(spill))}")
-    try:
-        if memory_limit is not None:
-            connection.execute("SET memory_limit = $limit", {"limit": memory_limit})
-        if threads is not None:
-            connection.execute("SET threads = $threads", {"threads": threads})
-    except duckdb.Error:
-        raise RequestError("A memory limit looks like 2GB, and threads are at least 1.") from None
-    return connection
-
-
-def _normalised(rows: _Rows, kinds: dict[str, str], hidden: tuple[str, ...] = ()) -> str:
-    """The source as a FROM item: its columns in our types, and the names of rows where needed."""
-    listed = [*(column_of(name, kind) for name, kind in kinds.items()), *hidden]
-    if rows.named:
-        listed += [f"{rows.name} AS {_NAME}", f"{rows.order} AS {_ORDER}"]
-    return f"(SELECT {', '.join(listed)} FROM {rows.relation})"
 
 
 def _checked_order(positions: pa.Array, last: int) -> int:
@@ -350,3 +237,18 @@ def _checked_order(positions: pa.Array, last: int) -> int:
             "ask again with a key for the units."
         )
     return int(values[-1])
+
+
+def _columns(query: CountQuery) -> list[str]:
+    """The columns of the source that a count reads; others may be among them."""
+    columns = [*_read(query.policy, query.where), *(key.column for key in query.by)]
+    columns += [own for lookup in query.lookups for own, _ in lookup.on]
+    if query.total is not None and query.total.column is not None:
+        columns.append(query.total.column)
+    if query.grams is not None:
+        columns += [query.grams.token, query.grams.position]
+    return columns
+
+
+def _read(policy: BoundPredicate, where: BoundPredicate | None) -> list[str]:
+    return [*policy.columns, *(() if where is None else where.columns)]

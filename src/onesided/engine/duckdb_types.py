@@ -1,4 +1,4 @@
-"""DuckDB's types in our words."""
+"""DuckDB's types in our words, and how each is read so that no value of it can raise."""
 
 from __future__ import annotations
 
@@ -9,6 +9,11 @@ from onesided.language import Field, Type
 
 _FLAVOUR = DuckDBFlavour()
 _DECIMAL = re.compile(r"DECIMAL\((\d+),\s*(\d+)\)")
+_QUOTED = re.compile(r'"[^"]*"')
+_WORD = re.compile(r"[A-Z_0-9]+")
+_UNREADABLE = frozenset(["VARIANT", "GEOMETRY", "UNION"])
+_UNREADABLE_IN_FILES = frozenset(["INTERVAL"])
+_ZONED = "TIMESTAMP WITH TIME ZONE"
 _TYPES = {
     "TINYINT": Type.INTEGER,
     "SMALLINT": Type.INTEGER,
@@ -23,36 +28,63 @@ _TYPES = {
     "FLOAT": Type.FLOAT,
     "DOUBLE": Type.FLOAT,
     "VARCHAR": Type.TEXT,
+    "UUID": Type.TEXT,
+    "JSON": Type.TEXT,
     "BOOLEAN": Type.BOOLEAN,
     "DATE": Type.DATE,
-    "TIMESTAMP": Type.TIMESTAMP,
 }
+
+
+def digits_of(kind: str) -> tuple[int, int] | None:
+    """Precision and scale of a decimal type."""
+    decimal = _DECIMAL.fullmatch(kind)
+    return None if decimal is None else (int(decimal[1]), int(decimal[2]))
 
 
 def field_of(kind: str) -> Field:
     """Our type for a DuckDB type, after `column_of`."""
-    decimal = _DECIMAL.fullmatch(kind)
-    if decimal is not None:
-        return Field.decimal(int(decimal[1]), int(decimal[2]))
-    if kind.startswith("TIMESTAMP"):
+    digits = digits_of(kind)
+    if digits is not None:
+        return Field.decimal(*digits)
+    if _is_timestamp(kind):
         return Field(Type.TIMESTAMP)
-    if kind == "UUID" or kind.startswith("ENUM"):
+    if kind.startswith("ENUM("):
         return Field(Type.TEXT)
     return Field(_TYPES.get(kind, Type.OTHER))
 
 
+def is_refused(kind: str, *, files: bool) -> bool:
+    """Whether a column of this type cannot be read totally, from Parquet files or else a frame."""
+    words = set(_WORD.findall(_QUOTED.sub("", kind)))
+    return bool(words & (_UNREADABLE | (_UNREADABLE_IN_FILES if files else set())))
+
+
 def column_of(name: str, kind: str) -> str:
-    """The column in the form that our types promise: enums compare as text, times are UTC."""
+    """The column in the form that our types promise: total, enums as text, times in UTC."""
     column = _FLAVOUR.name(name)
-    if kind == "TIMESTAMP WITH TIME ZONE":
-        return f"timezone('UTC', {column}) AS {column}"
-    if kind.startswith("TIMESTAMP_"):
-        return f"CAST({column} AS TIMESTAMP) AS {column}"
-    if kind == "UUID" or kind.startswith("ENUM"):
-        return f"CAST({column} AS VARCHAR) AS {column}"
+    read = total_expression(column, kind)
+    return column if read == column else f"{read} AS {column}"
+
+
+def total_expression(column: str, kind: str) -> str:
+    """A value of this type in our form; NULL where it does not fit, and never an error."""
+    if kind in ("FLOAT", "DOUBLE"):
+        # Statistics of files leave NaN out, and DuckDB decides conditions by them, even what
+        # isnan(x) gives. nextafter(x, x) is x, and DuckDB knows no statistics of it. Every NaN
+        # gets the same bits, so that none of a sensitive one become the key of a group.
+        same = f"nextafter({column}, {column})"
+        return f"CASE WHEN isnan({same}) THEN CAST('nan' AS {kind}) ELSE {same} END"
+    if kind == "TIMESTAMPTZ_NS":
+        column, kind = f"TRY_CAST({column} AS TIMESTAMPTZ)", _ZONED
+    if kind == _ZONED:
+        # timezone('UTC', x) raises at the ends of the range.
+        return f"make_timestamp(epoch_us({column}))"
+    if kind != "TIMESTAMP" and _is_timestamp(kind):
+        return f"TRY_CAST({column} AS TIMESTAMP)"
+    if kind in ("UUID", "JSON") or kind.startswith("ENUM("):
+        return f"CAST({column} AS VARCHAR)"
     return column
 
 
-def quoted(text: str) -> str:
-    """A text as a literal."""
-    return "'" + text.replace("'", "''") + "'"
+def _is_timestamp(kind: str) -> bool:
+    return kind.startswith("TIMESTAMP") and not kind.endswith("]")

@@ -8,13 +8,13 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
+from onesided.data.private import PrivateDirectory
 from onesided.engine.base import PublicTable
-from onesided.engine.duckdb_types import column_of, field_of, quoted
-from onesided.engine.sources import Files, Format, arrow_table
+from onesided.engine.duckdb_source import opened_source
+from onesided.engine.duckdb_types import column_of, field_of
+from onesided.engine.sources import Files, arrow_table
 from onesided.errors import SourceError
 from onesided.language import Schema, Type
-
-_RAW = "osd_raw"
 
 
 def read_public(name: str, source: Any) -> PublicTable:
@@ -22,31 +22,23 @@ def read_public(name: str, source: Any) -> PublicTable:
 
     It is public, so that all of it is held in memory and may be named by its content.
     """
-    with duckdb.connect() as connection:
-        try:
+    named = isinstance(source, str | Path)
+    given = Files.find(str(source)) if named else arrow_table(source)
+    folder = PrivateDirectory()
+    try:
+        with duckdb.connect() as connection:
             connection.execute("SET TimeZone = 'UTC'")
-            connection.register(_RAW, _loaded(connection, source))
-            described = connection.sql(f"DESCRIBE SELECT * FROM {_RAW}").fetchall()
-            kinds = {str(row[0]): str(row[1]) for row in described}
-            fields = {column: field_of(kind) for column, kind in kinds.items()}
+            opened = opened_source(connection, given, folder.path, rows_named=False)
+            fields = {column: field_of(kind) for column, kind in opened.kinds.items()}
             readable = {
                 column: field for column, field in fields.items() if field.type is not Type.OTHER
             }
-            listed = ", ".join(column_of(column, kinds[column]) for column in readable)
-            content = connection.sql(f"SELECT {listed} FROM {_RAW}").to_arrow_table()
-        except (duckdb.Error, OSError, pa.ArrowException):
-            raise SourceError(
-                f"The public table {name} cannot be read: check that it is whole and has columns."
-            ) from None
+            listed = [column_of(column, opened.kinds[column]) for column in readable]
+            content = connection.sql(opened.rows.select(listed)).to_arrow_table()
+    except (duckdb.Error, OSError, pa.ArrowException):
+        raise SourceError(
+            f"The public table {name} cannot be read: check that it is whole and has columns."
+        ) from None
+    finally:
+        folder.remove()
     return PublicTable(name, Schema.of(readable), content)
-
-
-def _loaded(connection: duckdb.DuckDBPyConnection, source: Any) -> pa.Table:
-    if not isinstance(source, str | Path):
-        return arrow_table(source)
-    files = Files.find(str(source))
-    paths = ", ".join(quoted(str(path)) for path in files.paths)
-    reader = f"read_parquet([{paths}], hive_partitioning = false)"
-    if files.format is Format.CSV:
-        reader = f"read_csv([{paths}], sample_size = -1)"
-    return connection.sql(f"SELECT * FROM {reader}").to_arrow_table()

@@ -45,8 +45,9 @@ class Files:
         """The files that a path, a folder (all Parquet files in it) or a glob stands for."""
         pattern = os.path.expanduser(text)
         if not os.path.exists(pattern) and not _MAGIC.isdisjoint(pattern):
-            fixed = _fixed_part(pattern)
-            found = [each for each in glob.glob(pattern, recursive=True) if os.path.isfile(each)]
+            fixed, wild = _parts(pattern)
+            written = os.path.join(glob.escape(str(fixed)), wild)
+            found = [each for each in glob.glob(written, recursive=True) if os.path.isfile(each)]
         elif os.path.isdir(pattern):
             fixed = Path(pattern)
             found = [str(each) for each in fixed.rglob("*.parquet")]
@@ -56,7 +57,7 @@ class Files:
         if not found:
             raise SourceError(f"There is no file {text}; check the path.")
         base = fixed.resolve()
-        paths = tuple(sorted(Path(each).resolve() for each in found))
+        paths = tuple(sorted({Path(each).resolve() for each in found}))
         return cls(base, paths, _format_of(paths, text))
 
     def relative(self, path: Path) -> str:
@@ -78,20 +79,25 @@ class Files:
             with path.open("rb") as file:
                 file.seek(max(0, size - _FOOTER_BYTES))
                 end = hashlib.sha256(file.read()).hexdigest()
-            digest.update(f"\0{self.relative(path)}\0{size}\0{end}".encode())
+            digest.update(os.fsencode(f"\0{self.relative(path)}\0{size}\0{end}"))
         return digest.hexdigest()
 
 
 def file_tag(relative: str) -> str:
     """The first ten hexadecimal digits of the SHA-256 of a relative file name."""
-    return hashlib.sha256(relative.encode()).hexdigest()[:_TAG_DIGITS]
+    return hashlib.sha256(os.fsencode(relative)).hexdigest()[:_TAG_DIGITS]
 
 
-def _fixed_part(pattern: str) -> Path:
-    """The folder above the first part of a glob that has a wildcard in it."""
+def _parts(pattern: str) -> tuple[Path, str]:
+    """The folder above the first wildcard of a glob, and the rest of it.
+
+    A folder that exists under a name with brackets is that folder, and no wildcard.
+    """
     parts = Path(pattern).parts
-    wild = next(index for index, part in enumerate(parts) if not _MAGIC.isdisjoint(part))
-    return Path(*parts[:wild])
+    fixed, place = Path(), 0
+    while _MAGIC.isdisjoint(parts[place]) or (fixed / parts[place]).is_dir():
+        fixed, place = fixed / parts[place], place + 1
+    return fixed, os.path.join(*parts[place:])
 
 
 def _format_of(paths: tuple[Path, ...], text: str) -> Format:

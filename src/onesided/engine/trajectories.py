@@ -17,8 +17,7 @@ from pathlib import Path
 import duckdb
 
 from onesided.data.output import new_files
-from onesided.engine.duckdb import connect, opening
-from onesided.engine.duckdb_types import quoted
+from onesided.engine.duckdb_connection import connect, literal_path, opening, quoted
 from onesided.engine.flavours import DuckDBFlavour
 from onesided.engine.sources import Files, Format, is_postgres
 from onesided.errors import OutputError, RequestError, SourceError
@@ -155,7 +154,7 @@ class _Trace:
 
     def _scan(self) -> str:
         files = Files.find(str(self.source))
-        paths = ", ".join(quoted(str(path)) for path in files.paths)
+        paths = ", ".join(map(literal_path, files.paths))
         if files.format is Format.PARQUET:
             return f"read_parquet([{paths}], hive_partitioning = false)"
         # All rows decide the types: a stray value far down must not fail half-way.
