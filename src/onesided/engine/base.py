@@ -169,6 +169,14 @@ class Inspection:
     rows_without_key: int
 
 
+@dataclass(frozen=True)
+class Placed:
+    """What `place` left: the number of rows, and a digest of them in any order."""
+
+    rows: int
+    digest: str
+
+
 @runtime_checkable
 class PlacesSamples(Protocol):
     """An engine that can leave a sample where the data lies: as a new table, or as a folder."""
@@ -177,8 +185,8 @@ class PlacesSamples(Protocol):
         """Refuse a place that is taken or cannot be written; before the charge."""
         ...
 
-    def place(self, query: SampleQuery, place: str) -> int:
-        """Write the sample there, whole or not at all; the number of its rows."""
+    def place(self, query: SampleQuery, place: str) -> Placed:
+        """Write the sample there, whole or not at all."""
         ...
 
 

@@ -328,7 +328,7 @@ class Dataset(Figures):
         if not isinstance(engine, PlacesSamples):
             raise RequestError("Only PostgreSQL and Spark write by themselves; write the release.")
         engine.check_place(into)
-        return lambda query: engine.place(query, into)
+        return lambda query: engine.place(query, into).rows
 
     def _drawn(self, query: SampleQuery) -> tuple[PrivateDirectory, int]:
         """The sample as a private file, and its number of rows."""
