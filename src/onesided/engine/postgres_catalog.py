@@ -9,7 +9,7 @@ from typing import Any
 
 from onesided.engine.flavours import PostgresFlavour
 from onesided.engine.postgres_columns import COLUMNS, PostgresColumn
-from onesided.engine.sql import RESERVED_PREFIX
+from onesided.engine.remote import check_names
 from onesided.errors import SourceError
 from onesided.language import Schema
 
@@ -134,10 +134,7 @@ def find_table(rows: Rows, text: str, path: Path) -> Table:
             break
     else:
         raise SourceError(f"There is no table {text} in the database; check its name.")
-    if any(column.name.lower().startswith(RESERVED_PREFIX) for column in table.columns):
-        raise SourceError(
-            f"A column name starts with {RESERVED_PREFIX}, which is reserved; rename it."
-        )
+    check_names([column.name for column in table.columns])
     return table
 
 

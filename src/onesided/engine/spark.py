@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 import secrets
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -35,6 +36,8 @@ from onesided.engine.spark_places import check_place, placed, write_folder
 from onesided.engine.spark_scans import NAME, ORDER, NamedRows
 from onesided.engine.spark_session import (
     BYTES_A_SCAN,
+    EXACT_NAMES,
+    PINNED,
     SessionLike,
     engine_errors,
     settings,
@@ -114,8 +117,9 @@ class SparkEngine(RemoteEngine):
         self._units: int | None = None
         self._bytes: int | None = None
         try:
-            with opening():
+            with opening(), settings(self._spark, {**PINNED, **EXACT_NAMES}):
                 self._source: SparkSource = find_source(self._session, source, table, unit)
+                check_format(self.format, format)
                 self._view = self._named(self._source.frame)
                 scans = None if self._source.rows is None else self._source.rows.scans
                 self._scans = None if scans is None else self._named(scans)
@@ -129,18 +133,23 @@ class SparkEngine(RemoteEngine):
         return self._source.schema
 
     @property
+    def format(self) -> dict[str, Any]:
+        return self._source.format
+
+    @property
     def _leaving(self) -> pa.Schema:
         return self._source.arrow
 
     def inspect(self) -> Inspection:
-        with opening():
+        with opening(), self._pinned():
+            self._source.check_values(self._view, self._spark)
             row = self._spark.sql(self._statements().inspection()).collect()[0]
             self._bytes = None if self._unit.is_row else self._source.size()
         self._units = int(row[0])
         return Inspection(units=int(row[0]), rows_without_key=int(row[1]))
 
     def fingerprint(self) -> str:
-        with opening():
+        with opening(), self._pinned():
             state = self._source.state()
         if state is None:
             raise SourceError(
@@ -173,7 +182,7 @@ class SparkEngine(RemoteEngine):
             directory.remove()
 
     def count(self, query: CountQuery) -> GroupCounts:
-        chosen = settings(self._spark, {**_PATIENT, **self._scanning()})
+        chosen = self._pinned({**_PATIENT, **self._scanning()})
         with releasing(), self._coin_key(query.coins) as key, chosen, unwarned():
             statements = self._statements(key, self._counting(query.coins))
             table = self._spark.sql(statements.count(query)).toArrow()
@@ -221,7 +230,7 @@ class SparkEngine(RemoteEngine):
         fixed = {**_FIXED_PLAN, _PARTITIONS: str(partitions)}
         if self._scans is not None:
             fixed.update(_WHOLE_SCANS)
-        with self._coin_key(query.coins) as key, settings(self._spark, fixed):
+        with self._coin_key(query.coins) as key, self._pinned(fixed):
             statements = self._statements(key, view=self._scans)
             if single is not None:
                 yield self._single_rows(statements, query, single)
@@ -313,6 +322,13 @@ class SparkEngine(RemoteEngine):
             with suppress(*engine_errors()):
                 self._spark.catalog.dropTempView(view)
             self._views.remove(view)
+
+    def _pinned(
+        self, more: Mapping[str, str] = MappingProxyType({})
+    ) -> AbstractContextManager[None]:
+        """The settings under which every statement runs, and some for this one."""
+        names = EXACT_NAMES if self._source.reads_files else {}
+        return settings(self._spark, {**PINNED, **names, **more})
 
     def _named(self, frame: DataFrame) -> str:
         view = f"osd_{secrets.token_hex(8)}"

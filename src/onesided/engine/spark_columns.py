@@ -14,7 +14,7 @@ import pyarrow as pa
 from onesided.engine.flavours import SparkFlavour
 from onesided.language import Field, Type
 
-#: A time that a file stores in milliseconds, of which Spark cannot read all: the raw number is read.
+#: A time in milliseconds, of which Spark cannot read all: the number itself is read.
 MILLISECONDS = "timestamp(milliseconds)"
 _FLAVOUR = SparkFlavour()
 _TYPES = {

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
 
-from onesided.engine.spark_columns import MILLISECONDS, field_of
+from onesided.engine.spark_columns import field_of
 from onesided.errors import SourceError
 from onesided.language import Type
 
@@ -43,12 +43,20 @@ def exists(spark: SparkSession, place: str) -> bool:
 
 
 def in_milliseconds(paths: Iterable[Path], kinds: Mapping[str, str]) -> list[str]:
-    """The columns whose times are stored in milliseconds.
-
-    All files must have the same columns: where one lacks some, Spark would make up NULL.
-    """
-    units: dict[str, set[bool]] = {name: set() for name in kinds}
+    """The columns whose times are stored in milliseconds, in files of the same columns."""
+    units: dict[str, set[bool]] = {}
     for path in paths:
         stored = pq.read_metadata(path).schema
-        names = {stored.column(number).path.split(".", 1)[0] for number in range(len(stored))}
-    return [name for name, found in units.items() if found == {True}]
+        if sorted(stored.to_arrow_schema().names) != sorted(kinds):
+            raise SourceError("The files do not all have the same columns; write them anew alike.")
+        leaves = map(stored.column, range(len(stored)))
+        for leaf in leaves:
+            if field_of(kinds.get(leaf.path, "")).type is Type.TIMESTAMP:
+                units.setdefault(leaf.path, set()).add("milliseconds" in str(leaf.logical_type))
+    for name, found in units.items():
+        if len(found) > 1:
+            raise SourceError(
+                f"Some files have the times in {name} in milliseconds and others have not; write "
+                "them anew alike."
+            )
+    return [name for name, found in units.items() if True in found]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from onesided.engine.base import Placed
 from onesided.engine.flavours import SparkFlavour
 from onesided.engine.spark_failures import opening
-from onesided.engine.spark_source import is_local, literal_path
+from onesided.engine.spark_files import exists, is_local, literal_path
 from onesided.errors import OutputError
 
 if TYPE_CHECKING:
@@ -29,7 +29,9 @@ def check_place(spark: SparkSession, place: str) -> None:
     """Refuse a folder that exists already, or that nothing can be written next to."""
     if is_local(place) and not os.access(_path(place).parent, os.W_OK | os.X_OK):
         raise OutputError(f"Nothing can be written to {place}; name a writable folder.")
-    if os.path.lexists(_path(place)) if is_local(place) else _exists(spark, place):
+    with opening():
+        taken = os.path.lexists(_path(place)) if is_local(place) else exists(spark, place)
+    if taken:
         raise OutputError(f"{place} exists already; name another folder.")
 
 
@@ -56,6 +58,8 @@ def placed(spark: SparkSession, place: str, floats: Set[str]) -> Placed:
 
     A digest is taken of a text that no other row has; `floats` have none that lasts, but bits.
     """
+    if is_local(place):
+        place = f"file://{_path(place)}"
     frame = spark.read.parquet(literal_path(place))
     texts = []
     for column in frame.columns:
@@ -71,19 +75,6 @@ def placed(spark: SparkSession, place: str, floats: Set[str]) -> Placed:
     )
     rows, *sums = digits.selectExpr("count(*)", *halves).collect()[0]
     return Placed(int(rows), hashlib.sha256(repr((rows, sums)).encode()).hexdigest())
-
-
-def _exists(spark: SparkSession, place: str) -> bool:
-    from pyspark.errors import AnalysisException
-
-    with opening():
-        try:
-            spark.read.format("binaryFile").load(literal_path(place))
-        except AnalysisException as error:
-            if error.getCondition() == "PATH_NOT_FOUND":
-                return False
-            raise
-    return True
 
 
 def _path(place: str) -> Path:

@@ -67,6 +67,10 @@ class SparkSource:
         return pa.schema([(name, arrow_of(kind)) for name, kind in self.kinds.items()])
 
     @property
+    def reads_files(self) -> bool:
+        return self.files is not None or self.listing is not None
+
+    @property
     def format(self) -> dict[str, Any]:
         """The columns as they were found."""
         columns = [{"name": name, "type": kind} for name, kind in self.kinds.items()]
