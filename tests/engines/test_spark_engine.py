@@ -343,12 +343,12 @@ def test_the_executors_write_a_folder(spark: Any, folder: Path, tmp_path: Path) 
     engine = SparkEngine(folder, Unit(UNIT), spark)
     query = sample_query(engine, POLICY)
     target = tmp_path / "sample"
-    rows = engine.place(query, str(target))
+    placed = engine.place(query, str(target))
     files = sorted(target.iterdir())
     assert all(file.suffix == ".parquet" for file in files)
     stored = [tuple(row.values()) for file in files for row in pq.read_table(file).to_pylist()]
     assert comparable(stored) == comparable(sampled(engine, query))
-    assert rows == len(stored)
+    assert placed.rows == len(stored)
     with pytest.raises(OutputError, match="exists already"):
         engine.check_place(str(target))
     with pytest.raises(OutputError, match="writable"):

@@ -7,7 +7,8 @@ that no statement's text holds it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import hashlib
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from typing import Any
 
@@ -20,10 +21,11 @@ from onesided.engine.base import (
     CountQuery,
     GroupCounts,
     Inspection,
+    Placed,
     SampleQuery,
 )
 from onesided.engine.flavours import PostgresFlavour
-from onesided.engine.postgres_catalog import find_table
+from onesided.engine.postgres_catalog import find_table, row_sums
 from onesided.engine.postgres_connection import (
     COIN_KEY,
     Transaction,
@@ -32,9 +34,10 @@ from onesided.engine.postgres_connection import (
     driver_errors,
     opening,
     releasing,
+    schemas_of_user,
 )
 from onesided.engine.postgres_statements import PostgresStatements
-from onesided.engine.remote import RemoteEngine, cast_batch
+from onesided.engine.remote import RemoteEngine, cast_batch, check_format
 from onesided.engine.sql import Relation
 from onesided.errors import (
     OutputError,
@@ -48,6 +51,8 @@ _FLAVOUR = PostgresFlavour()
 #: In the 128 MB of a hash table with `work_mem` at 64 MB, each of so many units has room for some
 #: twenty groups.
 _FEW_UNITS = 65_536
+#: The classes of the server's codes for a value, a name and a function that do not work.
+_FAILS_ON_A_ROW = ("22", "23", "42", "P0", "XX")
 
 
 class PostgresEngine(RemoteEngine):
@@ -57,10 +62,17 @@ class PostgresEngine(RemoteEngine):
     - `unit`: the key of the units. Rows have no lasting names here, so that a key is required; one
       that the table declares unique makes every row a unit, and no rows are brought together.
     - `statement_timeout`: seconds after which the server gives up on a statement.
+    - `format`: the columns that an account was opened with; others are refused.
     """
 
     def __init__(
-        self, url: str, table: str, unit: Unit, *, statement_timeout: float | None = None
+        self,
+        url: str,
+        table: str,
+        unit: Unit,
+        *,
+        statement_timeout: float | None = None,
+        format: Mapping[str, Any] | None = None,
     ) -> None:
         if unit.is_row:
             raise SourceError(
@@ -77,7 +89,8 @@ class PostgresEngine(RemoteEngine):
         try:
             with opening(), self._transaction() as transaction:
                 check_server(transaction)
-                self._table = find_table(transaction.rows, table)
+                self._table = find_table(transaction.rows, table, lambda: schemas_of_user(url))
+                check_format(self.format, format)
                 self._unit = Unit(tuple(map(self._table.schema.resolve, unit.columns)))
                 self._arrow = self._described(transaction)
         except BaseException:
@@ -92,6 +105,10 @@ class PostgresEngine(RemoteEngine):
         return self._table.schema
 
     @property
+    def format(self) -> dict[str, Any]:
+        return self._table.format
+
+    @property
     def _leaving(self) -> pa.Schema:
         return self._arrow
 
@@ -102,6 +119,8 @@ class PostgresEngine(RemoteEngine):
 
     def inspect(self) -> Inspection:
         with opening(), self._transaction() as transaction:
+            if self._table.computed:
+                self._evaluate(transaction)
             units, orphans = transaction.rows(self._statements.inspection())[0]
         self._units = int(units)
         return Inspection(units=self._units, rows_without_key=int(orphans))
@@ -133,7 +152,7 @@ class PostgresEngine(RemoteEngine):
         with releasing(), self._release(query.coins) as transaction:
             transaction.allow_more_memory()
             table = transaction.table(self._statements.count(query))
-            return GroupCounts.of(self._with_decimals(table, query.by), query.by)
+            return GroupCounts.of(_with_decimals(table, query.by), query.by)
 
     def check_place(self, place: str) -> None:
         """Refuse a table that exists already, or that this user may not make."""
@@ -150,8 +169,8 @@ class PostgresEngine(RemoteEngine):
         if not allowed:
             raise OutputError(f"This user may not make a table in {schema}; grant CREATE on it.")
 
-    def place(self, query: SampleQuery, place: str) -> int:
-        """The sample as a new table; its rows.
+    def place(self, query: SampleQuery, place: str) -> Placed:
+        """The sample as a new table.
 
         A transaction of its own writes it and nothing else, on the snapshot of the one that reads.
         """
@@ -166,9 +185,9 @@ class PostgresEngine(RemoteEngine):
             writing.bind(query.coins)
             writing.allow_more_memory()
             writing.execute(f"CREATE TABLE {target} AS {self._ordered_sample(query)}")
-            rows = writing.rows(f"SELECT count(*) FROM {target}")[0][0]
+            rows, *sums = writing.rows(row_sums(target, query.columns))[0]
             writing.commit()
-        return int(rows)
+        return Placed(int(rows), hashlib.sha256(repr((rows, sums)).encode()).hexdigest())
 
     def close(self) -> None:
         """Leave the server; what is under way there ends."""
@@ -210,24 +229,23 @@ class PostgresEngine(RemoteEngine):
             return f"CAST({name} AS TEXT) AS {name}"
         return name
 
-    def _with_decimals(self, table: pa.Table, by: tuple[BoundKey, ...]) -> pa.Table:
-        for index, key in enumerate(by):
-            digits = key.digits if key.type is Type.DECIMAL else None
-            if digits is not None:
-                column = table.column(index)
-                texts = pa.array(
-                    [None if each is None else str(each) for each in column.to_pylist()],
-                    pa.string(),
-                )
-                kind = pa.decimal128(digits.total, digits.fraction)
-                table = table.set_column(index, table.schema.field(index).name, texts.cast(kind))
-        return table
+    def _evaluate(self, transaction: Transaction) -> None:
+        """What a view computes can fail on a row: it fails now, and not after a charge."""
+        try:
+            self._table.evaluate(transaction.rows)
+        except driver_errors() as error:
+            if str(getattr(error, "sqlstate", None) or "")[:2] in _FAILS_ON_A_ROW:
+                raise SourceError(
+                    f"What {self._table.name} computes fails on one of its rows, or needs a name "
+                    "without a schema; mend it, or make a table of it."
+                ) from None
+            raise
 
     @contextmanager
     def _release(self, coins: Coins | None) -> Iterator[Transaction]:
         """A transaction in which the table still is what it was and the coin key is set."""
         with self._transaction() as transaction:
-            if self._table.columns_now(transaction.rows) != self._table.identity:
+            if not self._table.is_as_opened(transaction.rows):
                 raise ReleaseFailed(COLUMNS_CHANGED)
             if self._state is not None and self._table.state(transaction.rows) != self._state:
                 raise ReleaseFailed(
@@ -269,6 +287,20 @@ class PostgresEngine(RemoteEngine):
                 raise
             return self._begun()
         return transaction
+
+
+def _with_decimals(table: pa.Table, by: tuple[BoundKey, ...]) -> pa.Table:
+    """Decimals among the keys come as texts that the driver has a type of its own for."""
+    for index, key in enumerate(by):
+        if key.type is Type.DECIMAL and key.digits is not None:
+            chunks = [
+                getattr(chunk, "storage", chunk).cast(pa.string())
+                for chunk in table.column(index).chunks
+            ]
+            texts = pa.chunked_array(chunks, pa.string())
+            kind = pa.decimal128(key.digits.total, key.digits.fraction)
+            table = table.set_column(index, table.schema.field(index).name, texts.cast(kind))
+    return table
 
 
 def _target(place: str) -> tuple[str, str]:

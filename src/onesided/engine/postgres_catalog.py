@@ -3,110 +3,60 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from onesided.engine.flavours import PostgresFlavour
-from onesided.engine.sql import RESERVED_PREFIX
+from onesided.engine.postgres_columns import COLUMNS, PostgresColumn
+from onesided.engine.remote import check_names
 from onesided.errors import SourceError
-from onesided.language import Field, Schema, Type
+from onesided.language import Schema
 
 Rows = Callable[..., list[tuple[Any, ...]]]
+Path = Callable[[], Sequence[str]]
 
 _FLAVOUR = PostgresFlavour()
-_MOST_DIGITS = 38
 _SCATTER = 2**31 - 1
 _MODULUS = 1_000_000_007
-_TYPES = {
-    **dict.fromkeys(("int2", "int4", "int8"), Type.INTEGER),
-    **dict.fromkeys(("float4", "float8"), Type.FLOAT),
-    **dict.fromkeys(("text", "varchar", "bpchar", "name", "uuid", "citext"), Type.TEXT),
-    **dict.fromkeys(("timestamp", "timestamptz"), Type.TIMESTAMP),
-    "bool": Type.BOOLEAN,
-    "date": Type.DATE,
-}
-_FIND = """SELECT c.oid::text, n.nspname::text, c.relname::text, c.relkind::text,
-        EXISTS (SELECT FROM pg_catalog.pg_inherits i WHERE i.inhparent = c.oid)
-    FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-    WHERE c.relname::text = $2 AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
-        AND (CASE WHEN $1 = '' THEN pg_catalog.pg_table_is_visible(c.oid)
-                  ELSE n.nspname::text = $1 END)"""
-# A domain is described by the type below it.
-_COLUMNS = """SELECT a.attname::text,
-        coalesce(b.typname, t.typname)::text,
-        coalesce(b.typtype, t.typtype)::text,
-        (CASE WHEN t.typtype = 'd' THEN t.typtypmod ELSE a.atttypmod END)::bigint,
-        a.attnotnull
-    FROM pg_catalog.pg_attribute a
-    JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
-    LEFT JOIN pg_catalog.pg_type b ON t.typtype = 'd' AND b.oid = t.typbasetype
-    WHERE a.attrelid = $1::oid AND a.attnum > 0 AND NOT a.attisdropped
-    ORDER BY a.attnum"""
+_FIND = """SELECT c.oid::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE n.nspname::text = $1 AND c.relname::text = $2
+        AND c.relkind IN ('r', 'p', 'v', 'm', 'f')"""
+# The table with all whose rows are its rows: has it such, and is one of them computed when it is
+# read, by a view, by another server or as a generated column? What is computed can fail on a row.
+_RELATION = """WITH RECURSIVE tree AS (SELECT $1::oid AS oid
+        UNION SELECT i.inhrelid FROM pg_inherits i JOIN tree t ON i.inhparent = t.oid)
+    SELECT n.nspname::text, c.relname::text, c.relkind::text,
+        (SELECT count(*) > 1 FROM tree),
+        (SELECT bool_or(p.relkind IN ('v', 'f') OR EXISTS (SELECT FROM pg_attribute a
+            WHERE a.attrelid = p.oid AND a.attgenerated = 'v' AND NOT a.attisdropped))
+        FROM tree JOIN pg_class p ON p.oid = tree.oid)
+    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = $1::oid"""
 # An index keeps a key unique now, for all rows and by plain columns, or it does not count.
 _UNIQUE_KEYS = """SELECT i.indexrelid::text, a.attname::text
-    FROM pg_catalog.pg_index i
-    JOIN pg_catalog.pg_attribute a ON a.attrelid = i.indrelid
+    FROM pg_index i
+    JOIN pg_attribute a ON a.attrelid = i.indrelid
         AND a.attnum = ANY ((i.indkey::int2[])[0:i.indnkeyatts - 1])
     WHERE i.indrelid = $1::oid AND i.indisunique AND i.indisvalid AND i.indimmediate
         AND i.indpred IS NULL AND i.indexprs IS NULL"""
-
-
-@dataclass(frozen=True)
-class _Column:
-    """A column as the catalogue has it."""
-
-    name: str
-    kind: str
-    category: str
-    modifier: int
-    required: bool
-
-    @property
-    def field(self) -> Field:
-        nullable = not self.required
-        if self.category == "e":
-            return Field(Type.TEXT, nullable)
-        if self.kind == "numeric" and self.modifier >= 4:
-            # Precision and scale lie in the two halves; a scale below 0 has no counterpart.
-            precision, scale = (self.modifier - 4) >> 16, (self.modifier - 4) & 0x7FF
-            if precision <= _MOST_DIGITS and scale <= precision:
-                return Field.decimal(precision, scale, nullable=True)
-        if self.kind in ("date", "timestamp", "timestamptz"):
-            return Field(_TYPES[self.kind])
-        return Field(_TYPES.get(self.kind, Type.OTHER), nullable)
-
-    @property
-    def normalised(self) -> str:
-        """The column in the form that our types promise.
-
-        Texts compare by code point whatever their collation, times are UTC, and values that no
-        other engine has (infinite dates and times, NaN among decimals) are NULL.
-        """
-        name = _FLAVOUR.name(self.name)
-        match self.field.type:
-            case Type.TEXT:
-                return f'(CAST({name} AS TEXT) COLLATE "C") AS {name}'
-            case Type.DECIMAL:
-                return f"nullif({name}, 'NaN') AS {name}"
-            case Type.DATE:
-                return f"CASE WHEN isfinite({name}) THEN {name} END AS {name}"
-            case Type.TIMESTAMP:
-                moment = f"timezone('UTC', {name})" if self.kind == "timestamptz" else name
-                return f"CASE WHEN isfinite({name}) THEN {moment} END AS {name}"
-            case _:
-                return name
+# Who reads from a table keeps it from being changed until the transaction ends.
+_STILL_NAMED = """SELECT coalesce(to_regclass($1)::oid = $2::oid, FALSE),
+    (SELECT count(*) FROM (SELECT FROM {} LIMIT 0) osd_t)"""
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table or view, its columns, and which of them are unique together."""
+    """A table or view, its columns, and which of them are unique together.
+
+    - `computed`: its rows are the result of something, which can fail on one of them.
+    """
 
     oid: str
     name: str
     qualified: str
     has_transactions: bool
-    columns: tuple[_Column, ...]
+    computed: bool
+    columns: tuple[PostgresColumn, ...]
     unique_keys: tuple[frozenset[str], ...]
 
     @property
@@ -115,27 +65,51 @@ class Table:
 
     @property
     def source(self) -> str:
-        """The table as a FROM item: its columns in our types."""
+        """The table as a FROM item: its columns in our types.
+
+        What is computed is computed first, by itself: none of our conditions comes before those
+        that keep a view from failing.
+        """
         listed = ", ".join(column.normalised for column in self.columns)
-        return f"(SELECT {listed} FROM {self.qualified})"
+        fence = " OFFSET 0" if self.computed else ""
+        return f"(SELECT {listed} FROM {self.qualified}{fence})"
+
+    @property
+    def format(self) -> dict[str, Any]:
+        """The columns as the catalogue has them."""
+        return {"reader": "postgresql", "columns": [each.described for each in self.columns]}
 
     @property
     def identity(self) -> tuple[tuple[Any, ...], ...]:
         """The columns as they were at the opening, with the keys that the plan relies on."""
-        return (*map(_described, self.columns), *(tuple(sorted(key)) for key in self.unique_keys))
+        return (
+            *(column.identity for column in self.columns),
+            *(tuple(sorted(key)) for key in self.unique_keys),
+        )
 
     def is_unique(self, columns: tuple[str, ...]) -> bool:
         """Whether no two rows can share these columns, where none of them is NULL."""
         return any(key <= set(columns) for key in self.unique_keys)
 
-    def columns_now(self, rows: Rows) -> tuple[tuple[Any, ...], ...]:
-        """The same as `identity`, asked again."""
-        columns = _columns(rows, self.oid)
-        keys = _unique_keys(rows, self.oid) if self.unique_keys else ()
-        return (*map(_described, columns), *(tuple(sorted(key)) for key in keys))
+    def is_as_opened(self, rows: Rows) -> bool:
+        """Whether the name still means this table, and its columns and keys are what they were."""
+        named, _ = rows(_STILL_NAMED.format(self.qualified), (self.qualified, self.oid))[0]
+        if not named:
+            return False
+        now = _described(rows, self.oid, self.name)
+        return (
+            now.columns == self.columns
+            and now.computed == self.computed
+            and set(now.unique_keys) >= set(self.unique_keys)
+        )
+
+    def evaluate(self, rows: Rows) -> None:
+        """Compute every cell once, for the steward: an error comes now and not after a charge."""
+        counted = ", ".join(f"count({_FLAVOUR.name(each.name)})" for each in self.columns)
+        rows(f"SELECT {counted or 'count(*)'} FROM {self.source} osd_t")
 
     def state(self, rows: Rows) -> str:
-        """Names columns and rows: whatever is written carries the number of a new transaction."""
+        """Names columns and rows: each write leaves the number of a new transaction."""
         number = "(xmin::text)::bigint"
         # Two sums over the numbers, the second of them scattered: changes cannot make up for
         # each other. The product stays within 64 bits, as a number has 32.
@@ -143,36 +117,61 @@ class Table:
             f"SELECT count(*)::text, sum({number})::text, "
             f"sum({number} * {_SCATTER} % {_MODULUS})::text FROM {self.qualified}"
         )
-        described = repr((self.columns_now(rows), sums))
-        return hashlib.sha256(described.encode()).hexdigest()
+        now = _described(rows, self.oid, self.name)
+        return hashlib.sha256(repr((now.identity, sums)).encode()).hexdigest()
 
 
-def find_table(rows: Rows, text: str) -> Table:
-    """The table called `text`, which is `name` or `schema.name`, spelt as in the catalogue."""
+def find_table(rows: Rows, text: str, path: Path) -> Table:
+    """The table called `text`, which is `name` or `schema.name`, spelt as in the catalogue.
+
+    Without a schema it is looked for in those of `path`, in their order.
+    """
     schema, _, name = text.rpartition(".")
-    found = rows(_FIND, (schema, name))
-    if len(found) != 1:
+    for each in (schema,) if schema else path():
+        found = rows(_FIND, (each, name))
+        if found:
+            table = _described(rows, str(found[0][0]), text)
+            break
+    else:
         raise SourceError(f"There is no table {text} in the database; check its name.")
-    oid, namespace, relation, kind, has_children = found[0]
-    columns = _columns(rows, oid)
-    if any(column.name.lower().startswith(RESERVED_PREFIX) for column in columns):
-        raise SourceError(
-            f"A column name starts with {RESERVED_PREFIX}, which is reserved; rename it."
-        )
-    # An index of a table says nothing about the rows of the tables that inherit from it.
-    covers_all_rows = kind == "p" or not has_children
-    return Table(
-        oid=str(oid),
-        name=text,
-        qualified=f"{_FLAVOUR.name(namespace)}.{_FLAVOUR.name(relation)}",
-        has_transactions=kind in ("r", "p", "m"),
-        columns=columns,
-        unique_keys=_unique_keys(rows, oid) if covers_all_rows else (),
+    check_names([column.name for column in table.columns])
+    return table
+
+
+def row_sums(qualified: str, columns: Sequence[str]) -> str:
+    """One row about the rows of a table in any order: their number, and two sums over them.
+
+    A row counts by its digest, which is taken of a text that no other row has.
+    """
+    cells = (f"CAST({_FLAVOUR.name(column)} AS TEXT)" for column in columns)
+    text = " || ".join(f"coalesce(octet_length({each}) || ':' || {each}, '~')" for each in cells)
+    digits = _FLAVOUR.sha256(text)
+    halves = (
+        f"sum(CAST(CAST('x' || substr(osd_digits, {first}, 15) AS bit(60)) AS BIGINT))::text"
+        for first in (1, 16)
+    )
+    return (
+        f"SELECT count(*)::text, {', '.join(halves)} "
+        f"FROM (SELECT {digits} AS osd_digits FROM {qualified}) osd_d"
     )
 
 
-def _columns(rows: Rows, oid: str) -> tuple[_Column, ...]:
-    return tuple(_Column(*row) for row in rows(_COLUMNS, (oid,)))
+def _described(rows: Rows, oid: str, name: str) -> Table:
+    namespace, relation, kind, has_parts, computed = rows(_RELATION, (oid,))[0]
+    # What a table itself keeps to says nothing about the rows of those that inherit from it.
+    covers_all_rows = kind == "p" or not has_parts
+    columns = tuple(PostgresColumn(*row) for row in rows(COLUMNS, (oid,)))
+    if computed or not covers_all_rows:
+        columns = tuple(replace(column, required=False) for column in columns)
+    return Table(
+        oid=oid,
+        name=name,
+        qualified=f"{_FLAVOUR.name(namespace)}.{_FLAVOUR.name(relation)}",
+        has_transactions=kind in ("r", "p", "m"),
+        computed=bool(computed),
+        columns=columns,
+        unique_keys=_unique_keys(rows, oid) if covers_all_rows else (),
+    )
 
 
 def _unique_keys(rows: Rows, oid: str) -> tuple[frozenset[str], ...]:
@@ -180,7 +179,3 @@ def _unique_keys(rows: Rows, oid: str) -> tuple[frozenset[str], ...]:
     for index, column in rows(_UNIQUE_KEYS, (oid,)):
         keys.setdefault(index, set()).add(column)
     return tuple(frozenset(keys[index]) for index in sorted(keys))
-
-
-def _described(column: _Column) -> tuple[Any, ...]:
-    return (column.name, column.kind, column.category, column.modifier)

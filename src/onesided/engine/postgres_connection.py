@@ -5,6 +5,7 @@ A server's own words quote cells, names and addresses: errors are told by its co
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
@@ -19,10 +20,28 @@ Result = TypeVar("Result")
 OLDEST_SERVER = 140_000
 _KEY_SETTING = "onesided.coin_key"
 COIN_KEY = f"(SELECT current_setting('{_KEY_SETTING}'))"
+# Whoever may create objects could put an operator or a function in front of the server's own: only
+# those are found. The driver itself asks something as soon as it is connected.
+_PATH = "pg_catalog, pg_temp"
+_PINNED_PATH = f"SET LOCAL search_path = {_PATH}"
 _READING = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 _WRITING = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ WRITE"
-_SETTINGS = """SELECT set_config('TimeZone', 'UTC', true),
-    set_config('statement_timeout', $1, true)"""
+#: What a value means, how it is written, and which rows there are, does not depend on who reads.
+_PINNED = {
+    "TimeZone": "UTC",
+    "client_encoding": "UTF8",
+    "DateStyle": "ISO, YMD",
+    "IntervalStyle": "postgres",
+    "extra_float_digits": "1",
+    "bytea_output": "hex",
+    "standard_conforming_strings": "on",
+    "transform_null_equals": "off",
+    "row_security": "off",
+    "gin_fuzzy_search_limit": "0",
+}
+_SETTINGS = "SELECT set_config('statement_timeout', $1, true), " + ", ".join(
+    f"set_config('{name}', '{value}', true)" for name, value in _PINNED.items()
+)
 _WORK_MEMORY = "64MB"
 _MORE_MEMORY = f"""SELECT set_config('work_mem', '{_WORK_MEMORY}', true)
     WHERE pg_size_bytes(current_setting('work_mem')) < pg_size_bytes('{_WORK_MEMORY}')"""
@@ -46,19 +65,19 @@ class Transaction:
     @classmethod
     def reading(cls, connection: Any, timeout: str) -> Transaction:
         """A read-only one; `timeout` is in milliseconds, 0 for none."""
-        transaction = cls(connection)
-        transaction.execute(_READING)
-        transaction.rows(_SETTINGS, (timeout,))
-        return transaction
+        return cls(connection)._begun((_READING,), timeout)
 
     @classmethod
     def writing(cls, connection: Any, timeout: str, snapshot: str) -> Transaction:
         """One that may write, on a snapshot that another one exported."""
-        transaction = cls(connection)
-        transaction.execute(_WRITING)
-        transaction.execute(f"SET TRANSACTION SNAPSHOT '{snapshot}'")
-        transaction.rows(_SETTINGS, (timeout,))
-        return transaction
+        same = f"SET TRANSACTION SNAPSHOT '{snapshot}'"
+        return cls(connection)._begun((_WRITING, same), timeout)
+
+    def _begun(self, modes: Sequence[str], timeout: str) -> Transaction:
+        for statement in (_PINNED_PATH, *modes):
+            self.execute(statement)
+        self.rows(_SETTINGS, (timeout,))
+        return self
 
     def snapshot(self) -> str:
         """The name under which another transaction can read the same state."""
@@ -116,15 +135,28 @@ def _answered(work: Callable[[], Result], cursor: Any) -> Result:
 
 def connect(url: str) -> Any:
     import adbc_driver_postgresql.dbapi
+    from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-    return adbc_driver_postgresql.dbapi.connect(url)
+    asked = conninfo_to_dict(url).get("options") or os.environ.get("PGOPTIONS", "")
+    options = f"{asked} -c search_path={_PATH.replace(' ', '')}".strip()
+    return adbc_driver_postgresql.dbapi.connect(make_conninfo(url, options=options))
+
+
+def schemas_of_user(url: str) -> list[str]:
+    """Where this user looks for a table that is named without its schema."""
+    import psycopg
+
+    with psycopg.connect(url) as connection:
+        found = connection.execute("SELECT pg_catalog.current_schemas(true)").fetchone()
+    return [] if found is None else [str(each) for each in found[0]]
 
 
 def driver_errors() -> tuple[type[BaseException], ...]:
     import adbc_driver_manager
+    import psycopg
 
     # Reading a stream of batches raises Arrow's own errors, of which OSError is one.
-    return (adbc_driver_manager.Error, pa.ArrowException, OSError)
+    return (adbc_driver_manager.Error, psycopg.Error, pa.ArrowException, OSError)
 
 
 @contextmanager
@@ -132,6 +164,7 @@ def opening() -> Iterator[None]:
     """What goes wrong while a data set is opened; the server's words may quote cells and names."""
     try:
         import adbc_driver_postgresql  # noqa: F401
+        import psycopg  # noqa: F401
     except ImportError:
         raise SourceError(
             "PostgreSQL needs the extra postgres: pip install 'onesided[postgres]'."
@@ -142,7 +175,8 @@ def opening() -> Iterator[None]:
         state = str(getattr(error, "sqlstate", None) or "")
         if state == "42501":
             raise SourceError(
-                "This user may not read the table in PostgreSQL; grant SELECT on it."
+                "This user may not read all of the table in PostgreSQL; grant SELECT on it, and "
+                "let no row-level security hide rows."
             ) from None
         if state == "57014":
             raise SourceError(

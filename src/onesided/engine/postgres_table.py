@@ -10,13 +10,17 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from onesided.data.files import write_batches
-from onesided.engine.flavours import PostgresFlavour
 from onesided.engine.postgres_catalog import Table, find_table
-from onesided.engine.postgres_connection import Transaction, check_server, connect, opening
+from onesided.engine.postgres_connection import (
+    Transaction,
+    check_server,
+    connect,
+    opening,
+    schemas_of_user,
+)
 from onesided.errors import SourceError
 from onesided.language import Schema, Type
 
-_FLAVOUR = PostgresFlavour()
 _NO_TIMEOUT = "0"
 
 
@@ -40,17 +44,13 @@ def _reading(url: str, name: str) -> Iterator[tuple[Transaction, Table]]:
     with opening(), closing(connect(url)) as connection:
         transaction = Transaction.reading(connection, _NO_TIMEOUT)
         check_server(transaction)
-        yield transaction, find_table(transaction.rows, name)
+        yield transaction, find_table(transaction.rows, name, lambda: schemas_of_user(url))
         transaction.end()
 
 
 def _outgoing(table: Table, column: str) -> str:
     chosen = table.schema.resolve(column)
-    name = _FLAVOUR.name(chosen)
-    match table.schema[chosen].type:
-        case Type.TIMESTAMP:
-            return f"CASE WHEN isfinite({name}) THEN {name} END AS {name}"
-        case Type.OTHER | Type.DECIMAL:
-            raise SourceError(f"The column {chosen} is of a type that is not copied; leave it out.")
-        case _:
-            return next(each.normalised for each in table.columns if each.name == chosen)
+    found = next(each for each in table.columns if each.name == chosen)
+    if found.field.type in (Type.OTHER, Type.DECIMAL):
+        raise SourceError(f"The column {chosen} is of a type that is not copied; leave it out.")
+    return found.with_zone if found.field.type is Type.TIMESTAMP else found.normalised

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import unicodedata
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
 
 from onesided.data.units import Unit
-from onesided.errors import RequestError
+from onesided.engine.sql import RESERVED_PREFIX
+from onesided.errors import RequestError, SourceError
 from onesided.language import BoundPredicate, Schema, Type
 
 
@@ -30,6 +32,11 @@ class RemoteEngine(ABC):
     @abstractmethod
     def _leaving(self) -> pa.Schema:
         """The columns as they leave."""
+
+    @property
+    @abstractmethod
+    def format(self) -> dict[str, Any]:
+        """What was found at the opening, and stays as it is from then on; public."""
 
     @property
     def unit(self) -> Unit:
@@ -55,6 +62,48 @@ class RemoteEngine(ABC):
 
     def evaluate_policy(self, function: Callable[[Mapping[str, Any]], bool]) -> BoundPredicate:
         raise RequestError("A policy in Python needs a table in memory; write it as SQL.")
+
+
+def check_names(names: Sequence[str]) -> None:
+    """Refuse names that could be taken for one another, or for ours."""
+    if any(name.lower().startswith(RESERVED_PREFIX) for name in names):
+        raise SourceError(
+            f"A column name starts with {RESERVED_PREFIX}, which is reserved; rename it."
+        )
+    alike: dict[str, str] = {}
+    for name in names:
+        plain = " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+        if plain in alike:
+            raise SourceError(
+                f"The columns {alike[plain]} and {name} have the same name but for capitals and "
+                "blanks; rename one of them."
+            )
+        alike[plain] = name
+
+
+def check_format(found: Mapping[str, Any], frozen: Mapping[str, Any] | None) -> None:
+    """Refuse a source whose columns are not those that an account was opened with."""
+    if frozen is None or found == frozen:
+        return
+    if found["reader"] != frozen["reader"]:
+        raise SourceError(
+            f"The account was opened with data in {frozen['reader']}, and these are in "
+            f"{found['reader']}; open what it was opened with, or begin a new account."
+        )
+    now, before = ([each["name"] for each in one["columns"]] for one in (found, frozen))
+    missing = [name for name in before if name not in now]
+    added = [name for name in now if name not in before]
+    changed = [
+        this["name"]
+        for this, that in zip(found["columns"], frozen["columns"], strict=False)
+        if this != that
+    ]
+    kinds = (("missing", missing), ("new", added), ("of another type or place", changed))
+    told = next(f"{', '.join(names)} {word}" for word, names in kinds if names)
+    raise SourceError(
+        f"The columns are not those that the account was opened with ({told}); bring them back, "
+        "or begin a new account."
+    )
 
 
 def cast_batch(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:

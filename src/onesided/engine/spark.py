@@ -7,26 +7,20 @@ plan holds it.
 
 from __future__ import annotations
 
-import logging
 import math
-import os
 import secrets
-import shutil
-import tempfile
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.parquet
 
 from onesided.data.files import read_batches
 from onesided.data.private import PrivateDirectory
 from onesided.data.units import Unit
-from onesided.engine.base import Coins, CountQuery, GroupCounts, Inspection, SampleQuery
+from onesided.engine.base import Coins, CountQuery, GroupCounts, Inspection, Placed, SampleQuery
 from onesided.engine.flavours import (
     PART,
     CountingSparkFlavour,
@@ -36,19 +30,23 @@ from onesided.engine.flavours import (
     PartedSparkFlavour,
     SparkFlavour,
 )
-from onesided.engine.remote import RemoteEngine, cast_batch
+from onesided.engine.remote import RemoteEngine, cast_batch, check_format
+from onesided.engine.spark_failures import opening, releasing
+from onesided.engine.spark_places import check_place, placed, write_folder
 from onesided.engine.spark_scans import NAME, ORDER, NamedRows
 from onesided.engine.spark_session import (
     BYTES_A_SCAN,
+    EXACT_NAMES,
+    PINNED,
     SessionLike,
     engine_errors,
     settings,
     started,
     unwarned,
 )
-from onesided.engine.spark_source import SparkSource, find_source, is_local
+from onesided.engine.spark_source import SparkSource, find_source
 from onesided.engine.sql import Relation, Statements
-from onesided.errors import OutputError, ReleaseFailed, SourceError
+from onesided.errors import SourceError
 from onesided.language import Schema, Type
 
 if TYPE_CHECKING:
@@ -79,8 +77,6 @@ _WHOLE_SCANS = {
     "spark.sql.codegen.wholeStage.union.enabled": "false",
     "spark.sql.codegen.useIdInClassName": "false",
 }
-_SECONDS_TO_STOP = 1.0
-_LOGGERS = ("SQLQueryContextLogger", "root")
 _PARTITIONS = "spark.sql.shuffle.partitions"
 _FLAVOUR = SparkFlavour()
 
@@ -102,20 +98,28 @@ class SparkEngine(RemoteEngine):
     - `source`: a path, folder or glob of Parquet files, which may be an address such as `s3a://…`,
       or a DataFrame; `table` instead is a table of the session's catalogue.
     - `unit`: where rows are units they are named by file and position, which only files have.
+    - `format`: the columns that an account was opened with; others are refused.
     """
 
     def __init__(
-        self, source: Any, unit: Unit, connection: SessionLike, *, table: str | None = None
+        self,
+        source: Any,
+        unit: Unit,
+        connection: SessionLike,
+        *,
+        table: str | None = None,
+        format: Mapping[str, Any] | None = None,
     ) -> None:
-        with _opening():
+        with opening():
             self._session = started(connection)
         self._spark = self._session.spark
         self._views: list[str] = []
         self._units: int | None = None
         self._bytes: int | None = None
         try:
-            with _opening():
+            with opening(), settings(self._spark, {**PINNED, **EXACT_NAMES}):
                 self._source: SparkSource = find_source(self._session, source, table, unit)
+                check_format(self.format, format)
                 self._view = self._named(self._source.frame)
                 scans = None if self._source.rows is None else self._source.rows.scans
                 self._scans = None if scans is None else self._named(scans)
@@ -129,18 +133,23 @@ class SparkEngine(RemoteEngine):
         return self._source.schema
 
     @property
+    def format(self) -> dict[str, Any]:
+        return self._source.format
+
+    @property
     def _leaving(self) -> pa.Schema:
         return self._source.arrow
 
     def inspect(self) -> Inspection:
-        with _opening():
+        with opening(), self._pinned():
+            self._source.check_values(self._view, self._spark)
             row = self._spark.sql(self._statements().inspection()).collect()[0]
             self._bytes = None if self._unit.is_row else self._source.size()
         self._units = int(row[0])
         return Inspection(units=int(row[0]), rows_without_key=int(row[1]))
 
     def fingerprint(self) -> str:
-        with _opening():
+        with opening(), self._pinned():
             state = self._source.state()
         if state is None:
             raise SourceError(
@@ -158,53 +167,41 @@ class SparkEngine(RemoteEngine):
         """
         schema = self.output_schema(query.columns)
         if not self._session.is_local:
-            with _releasing(), self._prepared(query) as frame, unwarned():
+            with releasing(), self._prepared(query) as frame, unwarned():
                 rows = frame.toArrow()
             yield from (cast_batch(batch, schema) for batch in rows.to_batches())
             return
         directory = PrivateDirectory()
         try:
             folder = directory.path / "rows"
-            self.place(query, str(folder))
-            with _releasing():
+            self._write(query, str(folder))
+            with releasing():
                 for file in sorted(folder.iterdir()):
                     yield from (cast_batch(batch, schema) for batch in read_batches(file))
         finally:
             directory.remove()
 
     def count(self, query: CountQuery) -> GroupCounts:
-        chosen = settings(self._spark, {**_PATIENT, **self._scanning()})
-        with _releasing(), self._coin_key(query.coins) as key, chosen, unwarned():
+        chosen = self._pinned({**_PATIENT, **self._scanning()})
+        with releasing(), self._coin_key(query.coins) as key, chosen, unwarned():
             statements = self._statements(key, self._counting(query.coins))
             table = self._spark.sql(statements.count(query)).toArrow()
         return GroupCounts.of(table, query.by)
 
     def check_place(self, place: str) -> None:
-        """Refuse a folder that exists already, or that nothing can be written next to."""
-        if is_local(place) and not os.access(_path(place).parent, os.W_OK | os.X_OK):
-            raise OutputError(f"Nothing can be written to {place}; name a writable folder.")
-        if os.path.lexists(_path(place)) if is_local(place) else self._exists(place):
-            raise OutputError(f"{place} exists already; name another folder.")
+        check_place(self._spark, place)
 
-    def place(self, query: SampleQuery, place: str) -> int:
-        """The sample as a folder of Parquet files, written by the executors; its rows.
+    def place(self, query: SampleQuery, place: str) -> Placed:
+        """The sample as a folder of Parquet files, written by the executors."""
+        self._write(query, place)
+        schema = self.output_schema(query.columns)
+        floats = {field.name for field in schema if pa.types.is_floating(field.type)}
+        with releasing(), self._pinned():
+            return placed(self._spark, place, floats)
 
-        The files are sorted by name. In a local file system the folder appears whole; elsewhere it
-        is whole once Spark's own mark, the file _SUCCESS, is there.
-        """
-        with _releasing(), self._prepared(query) as frame:
-            if not is_local(place):
-                frame.write.mode("errorifexists").parquet(place)
-                return self._spark.read.parquet(place).count()
-            target = _path(place)
-            with _workspace(target.parent) as workspace:
-                written = workspace / "rows"
-                frame.write.parquet(written.as_uri())
-                for crumb in (*written.glob(".*.crc"), *written.glob("_*")):
-                    crumb.unlink()
-                rows = sum(pa.parquet.read_metadata(file).num_rows for file in written.iterdir())
-                os.rename(written, target)
-        return int(rows)
+    def _write(self, query: SampleQuery, place: str) -> None:
+        with releasing(), self._prepared(query) as frame:
+            write_folder(frame, place)
 
     def close(self) -> None:
         """Forget the views, and stop the session where this engine started it."""
@@ -233,7 +230,7 @@ class SparkEngine(RemoteEngine):
         fixed = {**_FIXED_PLAN, _PARTITIONS: str(partitions)}
         if self._scans is not None:
             fixed.update(_WHOLE_SCANS)
-        with self._coin_key(query.coins) as key, settings(self._spark, fixed):
+        with self._coin_key(query.coins) as key, self._pinned(fixed):
             statements = self._statements(key, view=self._scans)
             if single is not None:
                 yield self._single_rows(statements, query, single)
@@ -326,84 +323,15 @@ class SparkEngine(RemoteEngine):
                 self._spark.catalog.dropTempView(view)
             self._views.remove(view)
 
+    def _pinned(
+        self, more: Mapping[str, str] = MappingProxyType({})
+    ) -> AbstractContextManager[None]:
+        """The settings under which every statement runs, and some for this one."""
+        names = EXACT_NAMES if self._source.reads_files else {}
+        return settings(self._spark, {**PINNED, **names, **more})
+
     def _named(self, frame: DataFrame) -> str:
         view = f"osd_{secrets.token_hex(8)}"
         frame.createOrReplaceTempView(view)
         self._views.append(view)
         return view
-
-    def _exists(self, place: str) -> bool:
-        from pyspark.errors import AnalysisException
-
-        with _opening():
-            try:
-                self._spark.read.format("binaryFile").load(place)
-            except AnalysisException as error:
-                if error.getCondition() == "PATH_NOT_FOUND":
-                    return False
-                raise
-        return True
-
-
-def _path(place: str) -> Path:
-    return Path(place.removeprefix("file://")).absolute()
-
-
-@contextmanager
-def _workspace(parent: Path) -> Iterator[Path]:
-    """A private folder in `parent` for the time of one job.
-
-    Tasks of a job that is interrupted or fails end a little later than their caller, and make the
-    folders anew that they write to: what is removed is looked after until it stays away.
-    """
-    folder = Path(tempfile.mkdtemp(dir=parent, prefix=".onesided-"))
-    try:
-        yield folder
-    except BaseException:
-        until = time.monotonic() + _SECONDS_TO_STOP
-        while time.monotonic() < until:
-            shutil.rmtree(folder, ignore_errors=True)
-            time.sleep(_SECONDS_TO_STOP / 20)
-        raise
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-@contextmanager
-def _quietly() -> Iterator[None]:
-    """PySpark and its gateway log every error, with the values that caused it and their stack."""
-    loggers = [logging.getLogger(name) for name in _LOGGERS]
-    before = [logger.disabled for logger in loggers]
-    for logger in loggers:
-        logger.disabled = True
-    try:
-        yield
-    finally:
-        for logger, disabled in zip(loggers, before, strict=True):
-            logger.disabled = disabled
-
-
-@contextmanager
-def _opening() -> Iterator[None]:
-    """What goes wrong while a data set is opened; Spark's own words may quote cells."""
-    try:
-        with _quietly():
-            yield
-    except engine_errors():
-        raise SourceError(
-            "Spark cannot be reached or cannot read the data; check the connection, the path or "
-            "table, and that all files are whole and of one schema."
-        ) from None
-
-
-@contextmanager
-def _releasing() -> Iterator[None]:
-    """What goes wrong after the charge: the sentence is the same whatever the reason."""
-    try:
-        with _quietly():
-            yield
-    except engine_errors():
-        raise ReleaseFailed(
-            "Spark failed after the charge, which stands; check the cluster, its disks and the "
-            "source, and repeat the request, which is paid once."
-        ) from None

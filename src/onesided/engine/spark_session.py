@@ -33,6 +33,29 @@ _OWN_SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
 }
 
+#: What a value means, and which rows are read, does not depend on the session. Without ANSI mode an
+#: expression that has no value is NULL and not an error. Where a file was written long ago or
+#: elsewhere, old dates are taken as they stand, and a file that cannot be read is not left out.
+PINNED = {
+    "spark.sql.ansi.enabled": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.parser.quotedRegexColumnNames": "false",
+    "spark.sql.groupByAliases": "true",
+    "spark.sql.files.ignoreCorruptFiles": "false",
+    "spark.sql.files.ignoreMissingFiles": "false",
+    "spark.sql.parquet.respectSummaryFiles": "false",
+    "spark.sql.parquet.aggregatePushdown": "false",
+    "spark.sql.parquet.fieldId.read.enabled": "false",
+    "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
+    "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
+    "spark.sql.parquet.int96RebaseModeInRead": "CORRECTED",
+    "spark.sql.parquet.int96RebaseModeInWrite": "CORRECTED",
+    "spark.sql.parquet.writeLegacyFormat": "false",
+    "spark.sql.readSideCharPadding": "true",
+}
+#: Files have columns whose names differ only in capitals: they are found out, and never confused.
+EXACT_NAMES = {"spark.sql.caseSensitive": "true"}
+
 
 @dataclass(frozen=True)
 class Session:
@@ -142,13 +165,15 @@ def engine_errors() -> tuple[type[BaseException], ...]:
 def settings(spark: SparkSession, wanted: Mapping[str, str]) -> Iterator[None]:
     """Settings of the session for the time of one statement."""
     before = {name: spark.conf.get(name, None) for name in wanted}
-    for name in wanted:
+    changed = [name for name in wanted if before[name] != wanted[name]]
+    for name in changed:
         spark.conf.set(name, wanted[name])
     try:
         yield
     finally:
         with suppress(*engine_errors()):
-            for name, value in before.items():
+            for name in changed:
+                value = before[name]
                 if value is None:
                     spark.conf.unset(name)
                 else:

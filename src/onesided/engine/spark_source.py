@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,35 +15,26 @@ import pyarrow as pa
 
 from onesided.data.units import Unit
 from onesided.engine.flavours import SparkFlavour
+from onesided.engine.remote import check_names
 from onesided.engine.sources import Files, Format, file_tag
+from onesided.engine.spark_columns import (
+    MILLISECONDS,
+    arrow_of,
+    fails_on_a_value,
+    field_of,
+    normalised,
+)
+from onesided.engine.spark_files import exists, in_milliseconds, is_local, literal_path
 from onesided.engine.spark_scans import NAME, ORDER, NamedRows, named_rows
 from onesided.engine.spark_session import Session
-from onesided.engine.sql import RESERVED_PREFIX
 from onesided.errors import SourceError
-from onesided.language import Field, Schema, Type
+from onesided.language import Schema, Type
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
 _FLAVOUR = SparkFlavour()
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 _WILDCARD = re.compile(r"[*?\[{]")
-_TYPES = {
-    "tinyint": (Type.INTEGER, pa.int8()),
-    "smallint": (Type.INTEGER, pa.int16()),
-    "int": (Type.INTEGER, pa.int32()),
-    "bigint": (Type.INTEGER, pa.int64()),
-    "float": (Type.FLOAT, pa.float32()),
-    "double": (Type.FLOAT, pa.float64()),
-    "string": (Type.TEXT, pa.string()),
-    "boolean": (Type.BOOLEAN, pa.bool_()),
-    "date": (Type.DATE, pa.date32()),
-    "timestamp": (Type.TIMESTAMP, pa.timestamp("us")),
-    "timestamp_ntz": (Type.TIMESTAMP, pa.timestamp("us")),
-}
-_DECIMAL = re.compile(r"decimal\((\d+),(-?\d+)\)")
-_TEXT = re.compile(r"string\b.*|char\(\d+\)|varchar\(\d+\)")
-_EPOCH = "TIMESTAMP_NTZ '1970-01-01 00:00:00'"
 
 
 @dataclass(frozen=True)
@@ -50,17 +42,45 @@ class SparkSource:
     """A DataFrame in our types, and what is known about it.
 
     - `frame`: the columns, and where rows are units their name and order.
-    - `arrow`: the columns as they leave.
+    - `kinds`: the type of each column as it was found.
+    - `reader`: what the columns come from, files or a table.
+    - `doubtful`: the columns that can fail to be read where a value does not fit their type.
     - `rows`: where rows are units, the same frame and how it is read for a sample.
     - `files`, `listing`: the files it reads, here or elsewhere; None for tables.
     """
 
     frame: DataFrame
-    schema: Schema
-    arrow: pa.Schema
+    kinds: Mapping[str, str]
+    reader: str
+    doubtful: tuple[str, ...]
     rows: NamedRows | None = None
     files: Files | None = None
     listing: _Listing | None = None
+
+    @property
+    def schema(self) -> Schema:
+        return Schema.of({name: field_of(kind) for name, kind in self.kinds.items()})
+
+    @property
+    def arrow(self) -> pa.Schema:
+        """The columns as they leave."""
+        return pa.schema([(name, arrow_of(kind)) for name, kind in self.kinds.items()])
+
+    @property
+    def reads_files(self) -> bool:
+        return self.files is not None or self.listing is not None
+
+    @property
+    def format(self) -> dict[str, Any]:
+        """The columns as they were found."""
+        columns = [{"name": name, "type": kind} for name, kind in self.kinds.items()]
+        return {"reader": f"spark {self.reader}", "columns": columns}
+
+    def check_values(self, view: str, spark: SparkSession) -> None:
+        """Read what can fail to be read, for the steward: it fails now and not after a charge."""
+        read = [f"max(xxhash64({_FLAVOUR.name(name)}))" for name in self.doubtful]
+        if read:
+            spark.sql(f"SELECT {', '.join(read)} FROM {view}").collect()
 
     def state(self) -> str | None:
         """Names the state of the files, in the same words as on other engines where they are here.
@@ -114,98 +134,89 @@ def find_source(session: Session, source: Any, table: str | None, unit: Unit) ->
             "units, or open the Parquet files."
         )
     if table is not None:
-        return _typed(session.spark.table(table))
+        return _from_frame(session.spark.table(table))
     if hasattr(source, "createOrReplaceTempView"):
-        return _typed(source)
+        return _from_frame(source)
     raise SourceError("Spark reads a path of Parquet files, a table or a DataFrame of its own.")
-
-
-def is_local(path: str) -> bool:
-    """Whether a path lies in the file system of this machine."""
-    return not _SCHEME.match(path) or path.startswith("file:/")
 
 
 def _from_files(session: Session, text: str, unit: Unit) -> SparkSource:
     spark = session.spark
+    # A file may have columns that others have not: all of them are looked at, here and by Spark.
+    reader = spark.read.option("mergeSchema", "true")
     if is_local(text):
         files = Files.find(re.sub(r"^file:/+", "/", text))
         if files.format is not Format.PARQUET:
             raise SourceError("Spark reads Parquet files here; convert the CSV files first.")
-        frame = spark.read.parquet(*(_escaped(path) for path in files.paths))
+        places = [f"file://{literal_path(os.fspath(path))}" for path in files.paths]
+        kinds = _kinds(reader.parquet(*places))
+        kinds.update(dict.fromkeys(in_milliseconds(files.paths, kinds), MILLISECONDS))
+        frame = spark.read.schema(_stored(kinds)).parquet(*places)
         addresses = {_local_path(each): _address(each) for each in frame.inputFiles()}
+        if set(addresses) != set(files.paths):
+            raise SourceError(
+                "Spark leaves out files and folders whose names begin with a dot or an underscore; "
+                "rename them."
+            )
         tags = {addresses[path]: tag for path, tag in files.tags().items()}
         listing = None
+        doubtful = [name for name, kind in kinds.items() if fails_on_a_value(kind)]
     else:
         files = None
-        reader = spark.read.option("recursiveFileLookup", "true")
-        frame = reader.parquet(text)
-        listing = _Listing(frame, _address(_WILDCARD.split(text, maxsplit=1)[0]))
+        place = literal_path(text) if _WILDCARD.search(text) and exists(spark, text) else text
+        reader = reader.option("recursiveFileLookup", "true")
+        kinds = _kinds(reader.parquet(place))
+        frame = reader.schema(_stored(kinds)).parquet(place)
+        base = text if place != text else _WILDCARD.split(text, maxsplit=1)[0]
+        listing = _Listing(frame, _address(base))
         tags = listing.tags()
+        doubtful = [
+            name
+            for name, kind in kinds.items()
+            if fails_on_a_value(kind) or field_of(kind).type is Type.TIMESTAMP
+        ]
     if len(set(tags.values())) != len(tags):
         raise SourceError("Two of the files cannot be told apart by name; rename one of them.")
-    if not unit.is_row:
-        return _typed(frame, files=files, listing=listing)
-    rows = named_rows(session, frame, tags)
-    return _typed(rows.frame, rows=rows, files=files, listing=listing)
+    rows = named_rows(session, frame, tags) if unit.is_row else None
+    source = _typed(frame if rows is None else rows.frame, kinds, "parquet", doubtful, rows)
+    return replace(source, files=files, listing=listing)
+
+
+def _from_frame(frame: DataFrame) -> SparkSource:
+    """A table or DataFrame; what it computes can fail on any value."""
+    kinds = _kinds(frame)
+    return _typed(frame, kinds, "table", list(kinds))
+
+
+def _kinds(frame: DataFrame) -> dict[str, str]:
+    """The columns and their types; two of them never mean the same name."""
+    check_names([name for name, _ in frame.dtypes])
+    return dict(frame.dtypes)
+
+
+def _stored(kinds: Mapping[str, str]) -> str:
+    """The columns as they are read from files."""
+    return ", ".join(
+        f"{_FLAVOUR.name(name)} {'bigint' if kind == MILLISECONDS else kind}"
+        for name, kind in kinds.items()
+    )
 
 
 def _typed(
     frame: DataFrame,
-    *,
+    kinds: Mapping[str, str],
+    reader: str,
+    doubtful: list[str],
     rows: NamedRows | None = None,
-    files: Files | None = None,
-    listing: _Listing | None = None,
 ) -> SparkSource:
-    """The columns in the form that our types promise: texts by code point, times UTC."""
+    """The columns in the form that our types promise."""
     hidden = [] if rows is None else [NAME, ORDER]
-    kinds = {name: kind for name, kind in frame.dtypes if name not in hidden}
-    lowered = [name.lower() for name in kinds]
-    if len(set(lowered)) != len(lowered):
-        raise SourceError("Two columns differ only in capitals, which Spark confuses; rename one.")
-    if any(name.startswith(RESERVED_PREFIX) for name in lowered):
-        raise SourceError(
-            f"A column name starts with {RESERVED_PREFIX}, which is reserved; rename it."
-        )
-    fields = {name: _field(kind) for name, kind in kinds.items()}
-    arrow = pa.schema([(name, _arrow(kind)) for name, kind in kinds.items()])
-    columns = [*(_normalised(name, kind) for name, kind in kinds.items()), *hidden]
+    columns = [*(normalised(name, kind) for name, kind in kinds.items()), *hidden]
     shown = frame.selectExpr(*columns)
     if rows is not None:
         scans = None if rows.scans is None else rows.scans.selectExpr(*columns)
         rows = replace(rows, frame=shown, scans=scans)
-    return SparkSource(shown, Schema.of(fields), arrow, rows, files, listing)
-
-
-def _field(kind: str) -> Field:
-    decimal = _DECIMAL.fullmatch(kind)
-    if decimal is not None:
-        return Field.decimal(int(decimal[1]), int(decimal[2]))
-    if _TEXT.fullmatch(kind):
-        return Field(Type.TEXT)
-    return Field(_TYPES[kind][0] if kind in _TYPES else Type.OTHER)
-
-
-def _arrow(kind: str) -> pa.DataType:
-    decimal = _DECIMAL.fullmatch(kind)
-    if decimal is not None:
-        return pa.decimal128(int(decimal[1]), int(decimal[2]))
-    if _TEXT.fullmatch(kind):
-        return pa.string()
-    return _TYPES[kind][1] if kind in _TYPES else pa.null()
-
-
-def _normalised(name: str, kind: str) -> str:
-    column = _FLAVOUR.name(name)
-    if kind == "timestamp":
-        return f"timestampadd(MICROSECOND, unix_micros({column}), {_EPOCH}) AS {column}"
-    if kind != "string" and _TEXT.fullmatch(kind):
-        return f"CAST({column} AS STRING) COLLATE UTF8_BINARY AS {column}"
-    return column
-
-
-def _escaped(path: Path) -> str:
-    """A path that Spark takes literally: it would expand the wildcards in it."""
-    return "file://" + re.sub(r"([\\*?\[\]{}])", r"\\\1", os.fspath(path))
+    return SparkSource(shown, dict(kinds), reader, tuple(doubtful), rows)
 
 
 def _local_path(uri: str) -> Path:

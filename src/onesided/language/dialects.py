@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import ClassVar
 
 from onesided.errors import PolicyError
@@ -123,6 +124,15 @@ class SparkWriter(Writer):
 
     def by_code_point(self, text: str) -> str:
         return f"({text} COLLATE UTF8_BINARY)"
+
+    def number(self, value: int | Decimal, kind: Type) -> str:
+        if kind is Type.INTEGER:
+            return super().number(value, kind)
+        # Where an integer meets a plain decimal that it can never reach, Spark forgets that the
+        # integer may be NULL.
+        text = f"{Decimal(value):f}"
+        whole, _, fraction = text.removeprefix("-").partition(".")
+        return f"CAST('{text}' AS DECIMAL({len(whole) + len(fraction)}, {len(fraction)}))"
 
     def checked(self, operator: Operator, left: str, right: str) -> str:
         functions = {

@@ -11,6 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from datetime import date, datetime
+from decimal import Decimal
 from typing import ClassVar
 
 from onesided.language.binding import type_of
@@ -155,9 +156,10 @@ class Writer(ABC):
                 return f"CAST('{value!r}' AS {self.types[kind]})"
             case bool():
                 return literal_text(value)
+            case int() | Decimal():
+                return self.number(value, kind)
             case _:
-                number = f"{value:f}" if kind is Type.DECIMAL else str(value)
-                return f"({number})" if number.startswith("-") else number
+                raise AssertionError(f"{type(value).__name__} is no value of a literal")
 
     def _compared(self, node: Expression) -> str:
         text = self.write(node)
@@ -181,6 +183,11 @@ class Writer(ABC):
     def without_negative_zero(self, text: str) -> str:
         """`text` with -0.0 made 0.0, for the places where an engine looks at the bits."""
         return f"({text} + CAST('0' AS {self.types[Type.FLOAT]}))"
+
+    def number(self, value: int | Decimal, kind: Type) -> str:
+        """An exact number."""
+        number = f"{value:f}" if kind is Type.DECIMAL else str(value)
+        return f"({number})" if number.startswith("-") else number
 
     def converted(self, operand: Expression, kind: Type) -> str:
         return self.cast(self.write(operand), kind)
