@@ -24,8 +24,8 @@ from onesided.ledger.store import APPEND_ONLY, WAIT_SECONDS, Store, tables
 PAGE = 4096
 """Bytes; SQLite writes whole pages, so the file is a multiple of it."""
 
-LONGEST_NAME = 233
-"""Bytes; the names of its draft and its log are up to 22 longer, and file systems end at 255."""
+LONGEST_NAME = 229
+"""Bytes; the journal of its draft has a name that is 26 longer, and file systems end at 255."""
 
 PRIVATE = 0o600
 """The ledger holds the coin keys: its owner alone may read it."""
