@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 
 from onesided.errors import LedgerError
+from onesided.ledger import ChargeState
 from support.ledgers import Place, in_file, in_memory, pay
-from support.racing import race
+from support.racing import race, reserve_and_settle
 
 RACERS = 64
 BUDGET = 100
 RACES, RACES_IN_SOAK = 2, 20
+RESERVED_BUDGET = 20
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 
@@ -40,6 +42,32 @@ def test_exactly_the_budget_is_granted(shared_place: Place, number: int) -> None
 @pytest.mark.parametrize("number", range(RACES_IN_SOAK))
 def test_exactly_the_budget_is_granted_again_and_again(shared_place: Place, number: int) -> None:
     _race_and_check(shared_place, number)
+
+
+@pytest.mark.parametrize("threads", [1, 4], ids=["processes", "processes and threads"])
+def test_racing_reservations_never_overspend_and_none_is_left_half(
+    shared_place: Place, threads: int
+) -> None:
+    ledger, account, snapshot = shared_place.opened(budget=RESERVED_BUDGET)
+    granted = race(
+        account,
+        snapshot,
+        processes=RACERS // 4 // threads,
+        threads=threads,
+        attempts=3,
+        spend=reserve_and_settle,
+    )
+    assert sum(granted) == RESERVED_BUDGET
+    balance = account.balance()
+    assert (balance.spent, balance.left) == (RESERVED_BUDGET, 0)
+    states = [record.state for record in balance.charges]
+    assert states.count(ChargeState.SETTLED) == RESERVED_BUDGET
+    assert states.count(ChargeState.RESERVED) == RESERVED_BUDGET
+    assert len(states) == 2 * RESERVED_BUDGET, "of two orders in one none is charged alone"
+    assert max(moment.spent for moment in balance.history) == RESERVED_BUDGET
+    verification = ledger.verify()
+    assert verification.ok, verification.problem
+    ledger.close()
 
 
 def test_a_ledger_in_memory_cannot_be_spent_twice_by_forking() -> None:

@@ -11,7 +11,9 @@ import pytest
 
 from onesided.errors import LedgerError
 from onesided.ledger import Account, Head
-from support.ledgers import Place, pay, sample, spending
+from onesided.ledger.rows import settlement_name
+from onesided.loss import Loss
+from support.ledgers import Place, pay, reservation, sample, spending
 
 COUNT = 5  # the entry of the release of the first count, after ledger, account, snapshot, charge
 
@@ -149,6 +151,87 @@ def test_a_ledger_that_does_not_add_up_takes_no_charge(shared_place: Place) -> N
     _, account, snapshot = shared_place.opened(budget=4)
     with pytest.raises(LedgerError, match="Entry 7 of the ledger was changed"):
         pay(account, snapshot, "another")
+
+
+def _in_steps(place: Place) -> None:
+    """Entries: 4 a reservation, 5 one that is left open, then 4's step, settlement and release."""
+    ledger, account, snapshot = place.opened(budget=4)
+    (charge, _) = account.charge([reservation("in steps"), reservation("left open")], snapshot)
+    account.keep_step(charge, "probe", b"seen")
+    account.store(account.settle(charge, Loss("1/4", "3/4"), {}), b"released", {})
+    assert ledger.verify().ok
+    ledger.close()
+
+
+@pytest.mark.parametrize(
+    ("statement", "entry"),
+    [
+        ("UPDATE payloads SET content = '\\x00' WHERE number = 6", 6),
+        ("DELETE FROM payloads WHERE number = 6", 6),
+        ("UPDATE entries SET text = replace(text, 'probe', 'other') WHERE number = 6", 6),
+        ("DELETE FROM latest WHERE number = 7", 7),
+    ],
+)
+def test_a_change_to_what_was_done_in_steps_is_found(
+    shared_place: Place, statement: str, entry: int
+) -> None:
+    _in_steps(shared_place)
+    shared_place.tamper(statement)
+    assert shared_place.open().verify().first_bad == entry
+
+
+def _settle_for_less(body: dict[str, Any]) -> None:
+    if body["kind"] == "settlement":
+        body["content"]["loss"]["nonsensitive"] = "1/4"
+
+
+def _settle_for_more(body: dict[str, Any]) -> None:
+    if body["kind"] == "settlement":
+        body["content"]["loss"]["sensitive"] = "3/4"
+
+
+def _release_a_hold(body: dict[str, Any]) -> None:
+    if body["kind"] == "settlement":
+        body["content"]["held"]["epsilon"] = "0"
+
+
+def _hold_less(body: dict[str, Any]) -> None:
+    if body["number"] == 5:
+        body["content"]["held"]["epsilon"] = "1"
+
+
+def _claim_no_reservation(body: dict[str, Any]) -> None:
+    if body["number"] == 4:
+        body["content"]["reserves"] = False
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        _settle_for_less,
+        _settle_for_more,
+        _release_a_hold,
+        _hold_less,
+        _claim_no_reservation,
+    ],
+)
+def test_forged_reservations_must_still_add_up(
+    shared_place: Place, lie: Callable[[dict[str, Any]], None]
+) -> None:
+    _in_steps(shared_place)
+    shared_place.forge(lie)
+    assert not shared_place.open().verify().ok
+
+
+def test_a_settlement_that_the_index_lost_is_not_made_twice(shared_place: Place) -> None:
+    _in_steps(shared_place)
+    shared_place.tamper(
+        ("DELETE FROM latest WHERE name = ?", (settlement_name(4),)),
+    )
+    _, account, snapshot = shared_place.opened(budget=4)
+    (charge,) = account.charge([reservation("in steps")], snapshot)
+    assert account.settle(charge, Loss("1/2", "1/2"), {}).spending.loss == Loss("1/4", "3/4")
+    assert account.balance().spent == 2
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from onesided.ledger import rows, store
-from support.ledgers import Place, pay, spending, terms
+from onesided.loss import Loss
+from support.ledgers import Place, order, reservation, terms
 
-STATEMENTS = 36
-"""More than one request runs, so that some customers survive."""
+STATEMENTS, STATEMENTS_IN_STEPS = 36, 64
+"""More than one request runs, at once or in steps, so that some customers survive."""
+
+CHOSEN = Loss("1/4", "3/4")
+"""What a customer who asks in steps settles for."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +27,8 @@ class Told:
     """What the customer said before it died, which is what the world has seen."""
 
     charged: int | None
+    seen: bytes | None
+    settled: bool
     shown: bytes | None
     survived: bool
 
@@ -51,7 +57,12 @@ class Fuse:
 
 
 def killed_customer(
-    place: Place, request: str, *, fuse: Fuse | None = None, seconds: float | None = None
+    place: Place,
+    request: str,
+    *,
+    fuse: Fuse | None = None,
+    seconds: float | None = None,
+    in_steps: bool = False,
 ) -> Told:
     """Run one request in a child that dies by its fuse or after so many seconds."""
     reader, writer = os.pipe()
@@ -59,7 +70,7 @@ def killed_customer(
     if child == 0:
         os.close(reader)
         with suppress(BaseException):
-            _serve(place, request, writer, fuse)
+            _serve(place, request, writer, fuse, in_steps=in_steps)
         os._exit(0)
     os.close(writer)
     with os.fdopen(reader, "rb") as pipe:
@@ -70,18 +81,29 @@ def killed_customer(
         lines = dict(line.split(b" ", 1) for line in pipe.read().splitlines())
     os.waitpid(child, 0)
     charged = lines.get(b"charged")
-    return Told(int(charged) if charged else None, lines.get(b"shown"), b"done" in lines)
+    return Told(
+        charged=int(charged) if charged else None,
+        seen=lines.get(b"seen"),
+        settled=b"settled" in lines,
+        shown=lines.get(b"shown"),
+        survived=b"done" in lines,
+    )
 
 
-def _serve(place: Place, request: str, writer: int, fuse: Fuse | None) -> None:
+def _serve(place: Place, request: str, writer: int, fuse: Fuse | None, *, in_steps: bool) -> None:
     ledger = place.open()
     os.write(writer, b"ready\n")
     if fuse is not None:
         _lay(fuse)
     account = ledger.account(terms(None))
     snapshot = account.snapshot("data-1")
-    charge = pay(account, snapshot, request, spending())
+    (charge,) = account.charge([reservation(request) if in_steps else order(request)], snapshot)
     os.write(writer, b"charged %d\n" % charge.number)
+    if in_steps:
+        seen = account.keep_step(charge, "probe", secrets.token_hex(8).encode())
+        os.write(writer, b"seen " + seen + b"\n")
+        charge = account.settle(charge, CHOSEN, {"noise": "chosen"})
+        os.write(writer, b"settled now\n")
     noisy = secrets.token_hex(2000).encode()
     release = charge.release or account.store(charge, noisy, {"request": request})
     os.write(writer, b"shown " + release.payload[:64] + b"\n")

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from fractions import Fraction
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from onesided.errors import RequestError
 from onesided.ledger.base import Spending
 from onesided.ledger.totals import Standing, total_of
 from onesided.loss import Loss
@@ -124,3 +127,62 @@ def test_topping_up_pays_the_difference_and_repeating_nothing(epsilons: list[Fra
     assert total_of((each, 1) for each in samples) == Loss(0, max(epsilons))
     on_new_data = [(each, number) for number, each in enumerate(samples)]
     assert total_of(on_new_data) == Loss(0, sum(epsilons))
+
+
+@st.composite
+def choices(draw: st.DrawFn) -> tuple[Spending, Loss]:
+    """A reservation anywhere in the account, and a pair that may be chosen for it."""
+    half, part, policy = draw(amounts), draw(parts), draw(policies)
+    reserved = Spending(
+        loss=Loss(half, half),
+        policy_id=policy,
+        policy_sql=policy,
+        part=part,
+        relaxed=policy != BASE,
+    )
+    s = half * draw(st.fractions(0, 1, max_denominator=6))
+    t = (2 * half - s) * draw(st.fractions(0, 1, max_denominator=6))
+    return reserved, Loss(s, t)
+
+
+@given(accounts, accounts, choices(), choices())
+def test_whatever_is_chosen_a_reservation_covers_it_in_any_order(
+    before: list[Charged],
+    between: list[Charged],
+    one: tuple[Spending, Loss],
+    two: tuple[Spending, Loss],
+) -> None:
+    standing = Standing()
+    for spending, snapshot in before:
+        standing.add(spending, snapshot)
+    for reserved, _ in (one, two):
+        spent = standing.spent
+        standing.hold(reserved)
+        assert standing.spent == spent + reserved.loss.epsilon
+    for spending, snapshot in between:
+        standing.add(spending, snapshot)
+    assert standing.spent == standing.pair.epsilon, "the pair for the promise says the same"
+    for reserved, chosen in (two, one):
+        spent = standing.spent
+        standing.settle(reserved, chosen, 1)
+        assert standing.spent <= spent
+    booked = [(replace(reserved, loss=chosen), 1) for reserved, chosen in (one, two)]
+    assert standing.total == standing.pair == total_of([*before, *between, *booked])
+    losses = [spending.loss.epsilon for spending, _ in [*before, *between, *booked]]
+    assert standing.plain_sum == sum(losses, start=Fraction(0))
+
+
+@given(accounts, choices())
+def test_a_total_with_reservations_adds_them_outside(
+    charged: list[Charged], one: tuple[Spending, Loss]
+) -> None:
+    reserved, chosen = one
+    with_held = total_of(charged, [reserved.loss])
+    assert with_held == total_of(charged) + reserved.loss
+    assert with_held.epsilon >= total_of([*charged, (replace(reserved, loss=chosen), 1)]).epsilon
+
+
+def test_a_reservation_has_equal_halves() -> None:
+    for loss in (Loss(0, 1), Loss("1/2", "1/4")):
+        with pytest.raises(RequestError, match="equal halves"):
+            Standing().hold(Spending(loss=loss, policy_id=BASE, policy_sql=""))

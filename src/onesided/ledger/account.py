@@ -33,7 +33,7 @@ from onesided.ledger.records import (
     reserves,
     spending_from_json,
 )
-from onesided.ledger.rows import Rows, step_name
+from onesided.ledger.rows import Rows
 from onesided.ledger.snapshots import current_snapshot, new_snapshot
 from onesided.ledger.store import LARGEST_PAYLOAD, Store
 from onesided.ledger.terms import agreed
@@ -123,8 +123,7 @@ class StoredAccount:
         _check_size(payload)
         with self._store.writing() as rows:
             paid = self._own(rows, charge)
-            known = step_name(paid.number, name)
-            (kept,) = rows.look_up(self._number, [known])
+            kept = _step(rows, paid, name)
             if kept is None:
                 self._current(rows, paid.snapshot)
                 kept = rows.append(
@@ -134,7 +133,6 @@ class StoredAccount:
                     snapshot=paid.snapshot,
                     charge=paid.number,
                     content={"name": name, **_seal(payload)},
-                    names=[known],
                 )
                 rows.add_payload(kept.number, payload)
             return _payload(rows, kept)
@@ -142,8 +140,7 @@ class StoredAccount:
     def step(self, charge: Charge, name: str) -> bytes | None:
         """The intermediate result that was kept under this name."""
         with self._store.reading() as rows:
-            paid = self._own(rows, charge)
-            (kept,) = rows.look_up(self._number, [step_name(paid.number, name)])
+            kept = _step(rows, self._own(rows, charge), name)
             return None if kept is None else _payload(rows, kept)
 
     def settle(self, charge: Charge, loss: Loss, terms: Json) -> Charge:
@@ -259,6 +256,8 @@ class StoredAccount:
         """Everything charged so far and what is left."""
         with self._store.reading() as rows:
             entries = list(rows.entries(self._number))
+            if not entries or entries[0].kind != Kind.ACCOUNT:
+                raise LedgerDamaged("The entry that opened the account is missing")
             terms = agreed(rows, entries[0])
         assert terms.budget is not None
         return balance_of(entries, terms, terms.budget)
@@ -269,6 +268,12 @@ def _asked_for(paid: Entry, order: Order) -> bool:
     content = paid.body()["content"]
     same = spending_from_json(content["spending"]) == order.spending
     return same and reserves(paid) == order.reserves
+
+
+def _step(rows: Rows, paid: Entry, name: str) -> Entry | None:
+    """The step of that name of a charge."""
+    steps = rows.of_charge(Kind.STEP, paid.number)
+    return next((step for step in steps if step.body()["content"]["name"] == name), None)
 
 
 def _seal(payload: bytes) -> dict[str, Any]:

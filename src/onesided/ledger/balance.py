@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from onesided.ledger.base import Balance, ChargeRecord, ChargeState, Moment, Terms
+from onesided.ledger.base import Balance, ChargeRecord, ChargeState, LedgerDamaged, Moment, Terms
 from onesided.ledger.chain import Entry, Kind
 from onesided.ledger.records import (
     charge_from_entry,
@@ -64,6 +64,9 @@ def _records(entries: Sequence[Entry]) -> list[ChargeRecord]:
             charge = charge_from_entry(entry, settlements.get(entry.number))
             state = ChargeState.RESERVED if reserves(entry) else ChargeState.OPEN
             records[entry.number] = ChargeRecord(charge=charge, state=state)
-        elif entry.kind in _ENDS and entry.charge is not None:
-            records[entry.charge] = replace(records[entry.charge], state=_ENDS[entry.kind])
+        elif entry.kind in _ENDS:
+            known = records.get(entry.charge or 0)
+            if known is None:
+                raise LedgerDamaged(f"The charge of entry {entry.number} is missing")
+            records[known.charge.number] = replace(known, state=_ENDS[entry.kind])
     return list(records.values())

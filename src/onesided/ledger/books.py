@@ -17,7 +17,7 @@ from onesided.ledger.records import (
     spending_from_json,
     standing_from_json,
 )
-from onesided.ledger.rows import Rows, kind_name, request_name, settlement_name
+from onesided.ledger.rows import Rows, kind_name, request_name
 from onesided.ledger.totals import Booking, Standing, addresses
 from onesided.loss import Loss
 
@@ -95,7 +95,7 @@ class Books:
         """The settlement of a charge, which only a reservation has."""
         if not reserves(paid):
             return None
-        return self.rows.look_up(self.account, [settlement_name(paid.number)])[0]
+        return self.rows.settlement_of(self.account, paid.number)
 
     def _touched(self, spending: Spending, snapshot: int) -> Standing:
         """What the account has spent, with the sums that `spending` touches."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from types import NoneType
 from typing import Any, Protocol
 
 from onesided.errors import LedgerError
@@ -25,6 +26,9 @@ from onesided.ledger.chain import (
 
 READABLE = (1, FORMAT)
 """The formats that this version reads. The first entry that it writes makes the last of them."""
+
+
+_INDEX_CHANGED = "The index of the ledger was changed"
 
 
 class Cursor(Protocol):
@@ -56,13 +60,8 @@ def settlement_name(charge: int) -> str:
     return digest(canonical(["settlement", charge]))
 
 
-def step_name(charge: int, name: str) -> str:
-    """Leads to the step of that name of a charge."""
-    return digest(canonical(["step", charge, name]))
-
-
 def names_of(entry: Entry) -> list[str]:
-    """The names that lead to a new entry, besides those of a step and of the sums that it moves.
+    """The names that lead to a new entry, besides those of the sums that it moves.
 
     A settlement moves the account's sums as a charge does, so the name of the last charge leads to
     whichever of both was last.
@@ -96,6 +95,8 @@ class Rows:
         self._found: dict[tuple[int, str], Entry | None] = {}
         if version not in READABLE:
             raise LedgerError(_other_format(version))
+        if list(map(type, row)) != [int, int, str, str]:
+            raise LedgerDamaged("The head of the ledger was changed")
         self._version = int(version)
 
     @staticmethod
@@ -184,7 +185,7 @@ class Rows:
             for name, seal, *columns in found:
                 entry = _entry(columns)
                 if seal != _seal(name, entry.number) or entry.account != account:
-                    raise LedgerDamaged("The index of the ledger was changed")
+                    raise LedgerDamaged(_INDEX_CHANGED)
                 self._found[account, name] = entry
         return [self._found[account, name] for name in names]
 
@@ -213,6 +214,8 @@ class Rows:
     def index(self) -> dict[tuple[int, str], int]:
         """Every name of every account, with the entry it leads to."""
         rows = self._run("SELECT account, name, number FROM latest").fetchall()
+        if any(list(map(type, row)) != [int, str, int] for row in rows):
+            raise LedgerDamaged(_INDEX_CHANGED)
         return {(account, name): number for account, name, number in rows}
 
     def account_named(self, dataset: str) -> Entry | None:
@@ -223,6 +226,27 @@ class Rows:
         """The entries that opened accounts, oldest first."""
         rows = self._run(f"SELECT {_COLUMNS} FROM entries WHERE kind = 'account' ORDER BY number")
         return [_entry(row) for row in rows.fetchall()]
+
+    def of_charge(self, kind: Kind, charge: int) -> list[Entry]:
+        """The steps or the settlement of a charge, found without the index.
+
+        They follow soon after their charge, so this looks at few entries.
+        """
+        rows = self._run(
+            f"SELECT {_COLUMNS} FROM entries WHERE number > ? AND kind = ? AND charge = ?"
+            " ORDER BY number",
+            (charge, kind.value, charge),
+        )
+        return [_entry(row) for row in rows.fetchall()]
+
+    def settlement_of(self, account: int, charge: int) -> Entry | None:
+        """The settlement of a reservation.
+
+        Were it overlooked, the same reservation would be settled twice and pay for another one as
+        well; so what the index does not know is looked for behind the charge.
+        """
+        (found,) = self.look_up(account, [settlement_name(charge)])
+        return found or next(iter(self.of_charge(Kind.SETTLEMENT, charge)), None)
 
     def release_of(self, charge: int) -> Entry | None:
         """The release that was stored for a charge."""
@@ -257,7 +281,7 @@ class Rows:
     def payload(self, number: int) -> bytes | None:
         """The bytes of a stored release or step."""
         row = self._run("SELECT content FROM payloads WHERE number = ?", (number,)).fetchone()
-        return bytes(row[0]) if row else None
+        return row[0] if row and isinstance(row[0], bytes) else None
 
     def add_payload(self, number: int, content: bytes) -> None:
         """Keep the bytes of a release or step."""
@@ -269,12 +293,23 @@ _COLUMNS = ", ".join(_NAMES)
 _QUALIFIED = ", ".join(f"entries.{name}" for name in _NAMES)
 
 
+_TYPES: tuple[type | tuple[type, ...], ...] = (
+    int,
+    str,
+    int,
+    str,
+    (int, NoneType),
+    (int, NoneType),
+    str,
+    str,
+)
+
+
 def _entry(row: Sequence[Any]) -> Entry:
     number, kind, account, label, snapshot, charge, text, hash_ = row
-    try:
-        return Entry(number, Kind(kind), account, label, snapshot, charge, text, hash_)
-    except ValueError:
-        raise changed(number) from None
+    if not all(map(isinstance, row, _TYPES)) or kind not in set(Kind):
+        raise changed(number)
+    return Entry(number, Kind(kind), account, label, snapshot, charge, text, hash_)
 
 
 def _other_format(version: object) -> str:

@@ -24,6 +24,9 @@ from onesided.ledger.store import APPEND_ONLY, WAIT_SECONDS, Store, tables
 PAGE = 4096
 """Bytes; SQLite writes whole pages, so the file is a multiple of it."""
 
+LONGEST_NAME = 229
+"""Bytes; the journal of its draft has a name that is 26 longer, and file systems end at 255."""
+
 PRIVATE = 0o600
 """The ledger holds the coin keys: its owner alone may read it."""
 
@@ -92,8 +95,10 @@ class SqliteStore(Store):
         """By SQLite's code alone; its text may quote what was written."""
         try:
             yield
-        except sqlite3.Error as error:
-            code = getattr(error, "sqlite_errorname", None) or "SQLITE_IOERR"
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            # Without a code it is text that cannot be decoded: of a column, or of the tables'
+            # definitions, which Python only meets in the message about them.
+            code = getattr(error, "sqlite_errorname", None) or "SQLITE_CORRUPT"
             family = "_".join(code.split("_")[:2])
             self.disconnect()
             if family in _DAMAGED:
@@ -196,8 +201,16 @@ def _append_only() -> Iterator[str]:
 
 def open_file(path: Path, *, create: bool) -> SqliteStore:
     """The ledger in the file `path`; a missing file is created whole or not at all."""
-    path = path.absolute()
-    if not path.exists():
+    if len(path.name.encode()) > LONGEST_NAME:
+        raise LedgerError(f"The name of a ledger has at most {LONGEST_NAME} bytes; shorten it.")
+    try:
+        path = path.absolute()
+        missing = not path.exists()
+    except OSError:
+        raise LedgerError(
+            "The ledger cannot be reached; check its name and the rights of its folders."
+        ) from None
+    if missing:
         if not create:
             raise LedgerMissing(f"There is no ledger {path.name} in that folder; check the name.")
         _create_file(path)

@@ -19,7 +19,7 @@ from onesided.ledger.records import (
     loss_from_json,
     spending_from_json,
 )
-from onesided.ledger.rows import Rows, names_of, step_name
+from onesided.ledger.rows import Rows, names_of
 from onesided.ledger.snapshots import FINGERPRINT_KEY
 from onesided.ledger.totals import Booking, Standing, addresses
 
@@ -201,7 +201,6 @@ class _Story:
         _need((entry.charge, name) not in account.steps, "its charge has this step already")
         self._payload(entry, body)
         account.steps.add((entry.charge, name))
-        self._index[entry.account, step_name(entry.charge, name)] = entry.number
 
     def _release(self, entry: Entry, body: dict[str, Any]) -> None:
         account = self._belongs(entry)
