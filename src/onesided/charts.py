@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from onesided.errors import InputError
+from onesided.visible import visible
 
 try:
     import altair as alt
@@ -74,10 +75,11 @@ def group_chart(columns: Columns, keys: Sequence[str], figure: str) -> Any:
 def bars(columns: Columns, *, x: str, y: str, title: str) -> Any:
     """One horizontal bar for each value of the column `x`, as long as `y`, in the given order."""
     values = [
-        {"x": str(name), "y": height} for name, height in zip(columns[x], columns[y], strict=True)
+        {"x": visible(str(name)), "y": height}
+        for name, height in zip(columns[x], columns[y], strict=True)
     ]
-    base = alt.Chart(_inline(values), title=title).encode(
-        x=alt.X("y:Q", title=y),
+    base = alt.Chart(_inline(values), title=visible(title)).encode(
+        x=alt.X("y:Q", title=visible(y)),
         y=alt.Y("x:N", title=None, sort=None, axis=alt.Axis(labelLimit=320)),
     )
     figures = base.mark_text(align="left", dx=4).encode(text=alt.Text("y:Q", format=".3~g"))
@@ -87,19 +89,26 @@ def bars(columns: Columns, *, x: str, y: str, title: str) -> Any:
 def heatmap(columns: Columns, *, x: str, y: str, figure: str, title: str) -> Any:
     """A cell for each pair of values of the columns `x` and `y`, the darker the larger."""
     values = [
-        {"x": across, "y": down, "figure": shade}
+        {"x": _label(across), "y": _label(down), "figure": shade}
         for across, down, shade in zip(columns[x], columns[y], columns[figure], strict=True)
     ]
     return (
-        alt.Chart(_inline(values), title=title)
+        alt.Chart(_inline(values), title=visible(title))
         .mark_rect()
         .encode(
-            x=alt.X("x:O", title=x, axis=alt.Axis(labelAngle=0)),
-            y=alt.Y("y:O", title=y),
-            color=alt.Color("figure:Q", title=figure, scale=alt.Scale(scheme="blues")),
+            x=alt.X("x:O", title=visible(x), axis=alt.Axis(labelAngle=0)),
+            y=alt.Y("y:O", title=visible(y)),
+            color=alt.Color("figure:Q", title=visible(figure), scale=alt.Scale(scheme="blues")),
         )
         .properties(height=alt.Step(12))
     )
+
+
+def _label(value: Any) -> Any:
+    """A key as an axis takes it: numbers stay numbers, all else is a text that is safe to draw."""
+    if value is None or (isinstance(value, int | float) and value == value):
+        return value
+    return visible(str(value))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,7 +204,7 @@ def account_chart(accounts: Sequence[AccountSteps]) -> Any:
             for name, values in reversed(list(figures))  # what is spent is drawn above the rest
             for time, value in zip(account.times, values, strict=True)
         ]
-        chart = alt.Chart(_inline(rows), title=account.name)
+        chart = alt.Chart(_inline(rows), title=visible(account.name))
         drawn.append(
             chart.mark_line(interpolate="step-after", point=True, strokeWidth=2)
             .encode(

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from onesided.charts import bars, heatmap, svg
 from onesided.data.output import new_files
+from onesided.data.private import PrivateDirectory
 from onesided.data.release import Release
 from onesided.data.units import Unit
 from onesided.datasets.building import VISITS, Building
@@ -60,10 +60,10 @@ def run_demo(out: Path, *, scale: float = 0.02, seed: int = 7, step: Step = lamb
     building = Building.simulate(scale=scale, seed=seed)
     points = sorted(building.access_points().column("ap").to_pylist())
     policy = by_room_kind(SENSITIVE_KINDS) + " OR opted_out"
-    with TemporaryDirectory(prefix="onesided-") as private:
+    with PrivateDirectory() as private:
         step("Simulating a building")
-        building.write(Path(private))
-        visits = Path(private) / VISITS
+        building.write(private)
+        visits = private / VISITS
         with open_dataset(visits, unit=UNIT, policy=policy, budget=BUDGET) as dataset:
             step("Publishing a true sample and histograms")
             sample = dataset.sample(epsilon=1)

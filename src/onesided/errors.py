@@ -15,7 +15,8 @@
 Beside the tree, since no handler of errors may swallow it:
 
     KeyboardInterrupt
-    └── Interrupted          exit 130 stopped by the user; says what was charged
+    └── Interrupted          exit 130 stopped by the user; says what was charged. The command
+                             exits with 143 where it was terminated, and 129 after a hang-up
 
 Each message is one sentence that says what to do. None of them carries a value from the data:
 an error is seen by everybody, and only a mechanism may depend on a secret.
@@ -77,4 +78,4 @@ class ReleaseFailed(OnesidedError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """Stopped by the user; the message says what was charged."""
+    """Stopped by a signal; the message says what was charged."""

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections import Counter
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
 
 from onesided.audit.exclusion import Beliefs, Floats
+from onesided.data.private import PrivateDirectory
 from onesided.datasets.wifi import republica_trajectories
 from onesided.errors import RequestError
 
@@ -52,8 +51,8 @@ def republica() -> Beliefs:
     A device-day that saw the yard is "there"; any other is where it was seen most often. The
     attacker knows all device-days but one, and of that one only how rooms are visited in general.
     """
-    with tempfile.TemporaryDirectory(prefix="onesided-") as private:
-        path = Path(private) / "trajectories.parquet"
+    with PrivateDirectory() as private:
+        path = private / "trajectories.parquet"
         republica_trajectories(path)
         table = pq.read_table(path, columns=["device", "day", "room"])
     seen: dict[tuple[object, object], Counter[str]] = {}

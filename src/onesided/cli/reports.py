@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -65,9 +66,10 @@ def _told(written: Sequence[str | Path]) -> Iterator[None]:
     try:
         yield
     except NotPrinted:
-        left = "What was written is whole, but the report" if written else "The release"
+        what = "What was written is whole, but the report" if written else "The release"
         raise ReleaseFailed(
-            f"{left} could not be printed; the charge stands, and asking again is free."
+            f"{what} could not be printed; the charge stands, and with the same ledger asking "
+            "again is free."
         ) from None
 
 
@@ -80,8 +82,15 @@ def _show_as_json(release: Any, written: Sequence[str | Path], *, rows: bool) ->
     }
     if rows:
         names = release.table.column_names
-        content["rows"] = [dict(zip(names, row, strict=True)) for row in python_rows(release.table)]
+        content["rows"] = [
+            dict(zip(names, map(_in_json, row), strict=True)) for row in python_rows(release.table)
+        ]
     show_json(content)
+
+
+def _in_json(value: Any) -> Any:
+    """JSON has no words for numbers that are not finite."""
+    return str(value) if isinstance(value, float) and not isfinite(value) else value
 
 
 def _show_rows(table: Any) -> None:

@@ -21,14 +21,11 @@ def new_files(targets: Sequence[Path], *, overwrite: bool = False) -> Iterator[P
     however it ends, the workspace is removed. It is readable by its owner alone (mode 0700).
     """
     refuse_existing(targets, overwrite=overwrite)
-    workspace = PrivateDirectory(targets[0].parent)
-    try:
-        yield workspace.path
+    with PrivateDirectory(targets[0].parent) as workspace:
+        yield workspace
         refuse_existing(targets, overwrite=overwrite)
         with signals_held():
-            _place(workspace.path, targets, overwrite=overwrite)
-    finally:
-        workspace.remove()
+            _place(workspace, targets, overwrite=overwrite)
 
 
 def refuse_existing(targets: Sequence[Path], *, overwrite: bool) -> None:

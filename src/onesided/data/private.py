@@ -40,6 +40,12 @@ class PrivateDirectory:
         except OSError:
             raise unwritable(parent) from None
 
+    def __enter__(self) -> Path:
+        return self.path
+
+    def __exit__(self, *_: object) -> None:
+        self.remove()
+
     def remove(self) -> None:
         """Remove the directory with everything in it; a second call does nothing."""
         self._remove()

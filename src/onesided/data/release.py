@@ -223,7 +223,9 @@ def output_files(
 
 def failed_after_all(error: OutputError) -> ReleaseFailed:
     """An output that was free before the charge, and no longer is."""
-    return ReleaseFailed(f"{error} The charge stands, and asking again is free.")
+    return ReleaseFailed(
+        f"{error} The charge stands, and with the same ledger asking again is free."
+    )
 
 
 def _series(column: pa.ChunkedArray) -> Any:

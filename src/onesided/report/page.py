@@ -8,6 +8,7 @@ from html import escape
 from typing import Any
 
 from onesided.report.claims import Spread, digits
+from onesided.visible import visible
 
 _STYLE = """
 :root { color-scheme: light; }
@@ -44,25 +45,25 @@ class Page:
     _parts: list[str] = field(default_factory=list)
 
     def heading(self, text: str, anchor: str = "") -> None:
-        place = f' id="{escape(anchor)}"' if anchor else ""
-        self._parts.append(f"<h2{place}>{escape(text)}</h2>")
+        place = f' id="{_safe(anchor)}"' if anchor else ""
+        self._parts.append(f"<h2{place}>{_safe(text)}</h2>")
 
     def paragraph(self, text: str) -> None:
-        self._parts.append(f"<p>{escape(text)}</p>")
+        self._parts.append(f"<p>{_safe(text)}</p>")
 
     def note(self, text: str) -> None:
         """A paragraph that must not be overlooked."""
-        self._parts.append(f'<p class="note">{escape(text)}</p>')
+        self._parts.append(f'<p class="note">{_safe(text)}</p>')
 
     def code(self, text: str) -> None:
-        self._parts.append(f"<p><code>{escape(text)}</code></p>")
+        self._parts.append(f"<p><code>{_safe(text)}</code></p>")
 
     def table(self, columns: Sequence[str], rows: Iterable[Sequence[Any]], wide: str = "") -> None:
         """A cell for every value; the column called `wide` gets most of the room."""
         head = "".join(
-            f'<th class="wide">{escape(column)}</th>'
+            f'<th class="wide">{_safe(column)}</th>'
             if column == wide
-            else f"<th>{escape(column)}</th>"
+            else f"<th>{_safe(column)}</th>"
             for column in columns
         )
         body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
@@ -70,16 +71,21 @@ class Page:
 
     def figure(self, svg: str, caption: str) -> None:
         """A chart as SVG with a sentence that says what to see in it."""
-        self._parts.append(f"<figure>{svg}<figcaption>{escape(caption)}</figcaption></figure>")
+        self._parts.append(f"<figure>{svg}<figcaption>{_safe(caption)}</figcaption></figure>")
 
     def html(self) -> str:
         body = "\n".join(self._parts)
         return (
             '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
             '<meta name="viewport" content="width=device-width">'
-            f"<title>{escape(self.title)}</title><style>{_STYLE}</style></head>\n"
-            f"<body><h1>{escape(self.title)}</h1>\n{body}\n</body></html>\n"
+            f"<title>{_safe(self.title)}</title><style>{_STYLE}</style></head>\n"
+            f"<body><h1>{_safe(self.title)}</h1>\n{body}\n</body></html>\n"
         )
+
+
+def _safe(text: str) -> str:
+    """Text in a page, where nothing in it acts; lines stay lines."""
+    return escape("\n".join(map(visible, text.split("\n"))))
 
 
 def _cell(value: Any) -> str:
@@ -87,8 +93,8 @@ def _cell(value: Any) -> str:
         spread = f"{digits(value.low)}–{digits(value.high)}"
         return f'<td class="spread">{digits(value.mean)}<br><small>{spread}</small></td>'
     if isinstance(value, Link):
-        return f'<td><a href="#{escape(value.anchor)}">{escape(value.text)}</a></td>'
+        return f'<td><a href="#{_safe(value.anchor)}">{_safe(value.text)}</a></td>'
     if isinstance(value, bool) or not isinstance(value, int | float):
-        return f"<td>{escape(str(value)).replace(chr(10), '<br>')}</td>"
+        return f"<td>{_safe(str(value)).replace(chr(10), '<br>')}</td>"
     text = f"{value:,}" if isinstance(value, int) else f"{value:,.3g}"
     return f'<td class="number">{text}</td>'
