@@ -171,13 +171,13 @@ def test_any_ordered_values_will_do(values: Any) -> None:
 
 def test_a_value_of_the_engine_that_is_not_listed_is_left_out() -> None:
     """As where two equal texts are not the same bytes; after the charge no value may raise."""
-    from onesided.engine.base import GroupCounts
+    from onesided.engine.base import Figure
     from onesided.session.domains import Domain, histogram
 
     keys = pa.table({"t": ["a", "z", None]})
-    counts = GroupCounts(keys, np.array([1, 2, 4]), np.array([1, 1, 1]))
-    assert histogram(counts, {"t": Domain(("a", "b"))}, 1, None).all.tolist() == [1, 0]
-    assert histogram(counts, {"t": Domain(("a",), True)}, 1, None).all.tolist() == [1, 4]
+    counts = Figure(np.array([1, 2, 4]), np.array([1, 1, 1]))
+    assert histogram(keys, counts, {"t": Domain(("a", "b"))}, 1, None).all.tolist() == [1, 0]
+    assert histogram(keys, counts, {"t": Domain(("a",), True)}, 1, None).all.tolist() == [1, 4]
 
 
 @pytest.mark.parametrize("wanted", [10**9, MOST_GROUPS + 1, 0, -1, True, 1.0, "2"])

@@ -243,8 +243,7 @@ def _columns(query: CountQuery) -> list[str]:
     """The columns of the source that a count reads; others may be among them."""
     columns = [*_read(query.policy, query.where), *(key.column for key in query.by)]
     columns += [own for lookup in query.lookups for own, _ in lookup.on]
-    if query.total is not None and query.total.column is not None:
-        columns.append(query.total.column)
+    columns += [total.column for total in query.totals if total.column is not None]
     if query.grams is not None:
         columns += [query.grams.token, query.grams.position]
     return columns
