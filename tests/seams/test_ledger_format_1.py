@@ -9,6 +9,8 @@ from fractions import Fraction
 
 import pytest
 
+import onesided as osd
+from onesided.data.release import payload_of
 from onesided.errors import BudgetError, LedgerError
 from onesided.ledger import (
     Account,
@@ -31,6 +33,7 @@ from support.old_ledgers import (
     bodies,
     payloads,
     put_back,
+    table,
     written,
 )
 
@@ -218,3 +221,36 @@ def test_terms_of_an_account_that_is_not_there(old: Place) -> None:
     known = agreed_terms(old.where, DATASET)
     assert isinstance(known, Terms)
     assert known.budget == 5
+
+
+def test_a_session_goes_on_with_it(old: Place) -> None:
+    """The same questions are answered from what was stored, and what was left open is finished."""
+    with osd.open(
+        table(),
+        unit=["device", "day"],
+        policy="room = 'clinic' OR NOT consent",
+        ledger=old.where,
+        name=DATASET,
+        partition_by="day",
+        domains={"room": ["cafe", "clinic", "hall", "lab"]},
+    ) as dataset:
+        before = dataset.budget
+        by = {"by": "room", "max_groups": 1}
+        dataset.sample("1/2")
+        chosen = dataset.count(epsilon="1/2", **by)
+        assert chosen.receipt["account"]["charges"] == [13, 15]
+        assert payload_of(chosen.table) == payloads()[16]
+        dataset.count(epsilon="1/4", mechanism="one-sided", part={"day": "mon"}, **by)
+        dataset.count(epsilon="1/16", mechanism="one-sided", **by)
+        after = dataset.budget
+        assert after.total == before.total
+        assert len(after.charges) == len(before.charges)
+        states = {each.charge.number: each.state for each in after.charges}
+        assert states[OPEN_CHARGE] is ChargeState.STORED
+        dataset.count(epsilon="1/8", **by)
+        assert dataset.budget.spent == before.spent + Fraction(1, 8)
+        assert dataset.budget.terms.format is not None
+    ledger = old.open(create=False)
+    verification = ledger.verify()
+    assert verification.ok, verification.problem
+    ledger.close()

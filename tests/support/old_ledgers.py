@@ -11,6 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from support.ledgers import Place
 
 ROWS = Path(__file__).parents[1] / "data" / "ledger-format-1.json"
@@ -28,6 +30,22 @@ def written() -> dict[str, Any]:
     """What was written, by table, with the statements that made the tables."""
     content: dict[str, Any] = json.loads(ROWS.read_text(encoding="utf-8"))
     return content
+
+
+def table() -> pa.Table:
+    """The data on which it was written, in their second state."""
+    rooms, days = ("cafe", "clinic", "hall", "lab"), ("mon", "tue", "wed")
+    return pa.Table.from_pylist(
+        [
+            {
+                "device": f"d{number % 20}",
+                "day": days[number // 20],
+                "room": rooms[7 * number % 4],
+                "consent": number % 5 != 0,
+            }
+            for number in range(60)
+        ]
+    )
 
 
 def payloads() -> dict[int, bytes]:
