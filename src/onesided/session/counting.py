@@ -26,7 +26,7 @@ from onesided.mechanisms.rr import RandomizedResponse, sample_measurement
 from onesided.randomness import seeded
 from onesided.session.answers import answer_table, error_statement
 from onesided.session.by_policy import only_sensitive
-from onesided.session.grouping import Grouping, spelled_parameters
+from onesided.session.grouping import MOST_GROUPS, Grouping, spelled_parameters
 from onesided.session.kernel import Produced
 from onesided.session.receipts import COINS, Outcome
 from onesided.session.requests import Request
@@ -99,6 +99,7 @@ class Counting:
 
     def request(self, scope: Scope, epsilon: Fraction) -> Request:
         """The question as it is charged and stored."""
+        self.mechanism.check_rate(min(self.groups.k or 1, self.groups.bins or MOST_GROUPS), epsilon)
         details = {
             **self.groups.details,
             **scope.details(),

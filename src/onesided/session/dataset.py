@@ -33,7 +33,7 @@ from onesided.engine.base import (
 from onesided.errors import RequestError, SourceError
 from onesided.language import BoundPredicate
 from onesided.ledger import Balance, Ledger, Terms
-from onesided.loss import Loss, Number, positive, show
+from onesided.loss import Loss, Number, privacy_loss, show
 from onesided.policy import Policy
 from onesided.randomness import Randomness, fresh_coin_key
 from onesided.session.counting import Counting, checked_mechanism
@@ -160,7 +160,7 @@ class Dataset(Figures):
         larger ε contains it and pays the difference. With `fresh` it has coins of its own and pays
         in full.
         """
-        exact = positive(epsilon)
+        exact = privacy_loss(epsilon)
         chosen = self._chosen_columns(columns)
         place = None if into is None else self._place(into)
         within = self._scope(policy, part)
@@ -225,7 +225,7 @@ class Dataset(Figures):
         - `mechanism`, `parameters`: see `onesided.mechanism_names()`.
         - `policy`, `part`, `fresh`: as in `sample`.
         """
-        exact = positive(epsilon)
+        exact = privacy_loss(epsilon)
         chosen = checked_mechanism(mechanism, parameters)
         within = self._scope(policy, part)
         groups = self._grouping(by, where, max_groups, domain, within)
@@ -254,7 +254,7 @@ class Dataset(Figures):
           secret.
         - all others: as in `count`.
         """
-        exact = positive(epsilon)
+        exact = privacy_loss(epsilon)
         within = self._scope(policy, part)
         groups = self._grouping(by, where, max_groups, domain, within)
         facts = groups.facts(self._units, assumed_share(nonsensitive_share))

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from onesided.data.release import QueryRelease, Receipt, Release, TableRelease
 from onesided.language.tree import Value
-from onesided.loss import Number, positive
+from onesided.loss import Number, privacy_loss
 from onesided.policy import Policy
 from onesided.session.amounts import column_amount, rows_amount
 from onesided.session.cursor import Cursor
@@ -50,7 +50,7 @@ class Figures(ABC):
           certain lower bound.
         - `by`, `where`, `max_groups`, `domain`, `policy`, `part`, `fresh`: as in `count`.
         """
-        exact = positive(epsilon)
+        exact = privacy_loss(epsilon)
         within = self._scope(policy, part)
         around = self._surroundings()
         amount = column_amount(
@@ -87,7 +87,7 @@ class Figures(ABC):
           group.
         - all others: as in `sum`. Units and rows without a value are left out.
         """
-        exact = positive(epsilon)
+        exact = privacy_loss(epsilon)
         within = self._scope(policy, part)
         around = self._surroundings()
         amount = column_amount(
@@ -130,7 +130,7 @@ class Figures(ABC):
         - `bounds`, `grid`, `nonnegative`: as in `sum`, by column.
         - all others: as in `count`; `domain` also by alias.
         """
-        exact = positive(epsilon)
+        exact = privacy_loss(epsilon)
         within = self._scope(policy, part)
         limits = Limits(
             max_groups=max_groups,
@@ -146,7 +146,7 @@ class Figures(ABC):
 
     def cursor(self, *, epsilon: Number, **options: Any) -> Cursor:
         """A cursor whose `execute` asks `sql` at `epsilon` each time, with the same options."""
-        positive(epsilon)
+        privacy_loss(epsilon)
         return Cursor(
             lambda query, parameters: self.sql(query, parameters, epsilon=epsilon, **options)
         )

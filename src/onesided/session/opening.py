@@ -13,7 +13,7 @@ from onesided.engine.sources import is_postgres
 from onesided.errors import InputError, PolicyError, RequestError
 from onesided.language import Schema
 from onesided.ledger import check_ledger, open_ledger
-from onesided.loss import Number, positive
+from onesided.loss import Number, privacy_budget
 from onesided.policy import FunctionPolicy, Policy
 from onesided.randomness import Randomness, system
 from onesided.session.dataset import Dataset
@@ -69,7 +69,7 @@ def open_dataset(
     - `statement_timeout`: seconds after which PostgreSQL gives up on a statement.
     - `rng`: seeded randomness for tests and experiments; the receipt says so.
     """
-    agreed = None if budget is None else positive(budget, "budget")
+    agreed = None if budget is None else privacy_budget(budget)
     rules = _policy(policy, durable=ledger is not None)
     engine = open_engine(
         source,
