@@ -13,11 +13,11 @@ rationals, and a float stands for the decimal that it prints.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from math import isfinite
 from typing import TypeAlias
 
 from onesided.errors import InputError
@@ -25,35 +25,100 @@ from onesided.errors import InputError
 Number: TypeAlias = int | str | float | Decimal | Fraction
 
 
-def rational(value: Number, name: str = "epsilon") -> Fraction:
-    """The exact number that `value` means; a float means the decimal it prints, so 0.1 is 1/10."""
-    complaint = f"{name} must be a finite number such as 0.5, '1/2' or Fraction(1, 2)."
-    if isinstance(value, bool):
-        raise InputError(complaint)
-    if isinstance(value, int | Fraction):
-        return Fraction(value)
+LEAST_LOSS, MOST_LOSS = Fraction(1, 10**9), Fraction(10**6)
+"""The range of an ε. Below it noise exceeds all counts that there are. Long before its upper end
+nothing is hidden any more, and a draw there still takes seconds."""
+LEAST, MOST = Fraction(1, 10**15), Fraction(10**9)
+"""The range of a budget, which many ε make up, and of the shares of one that mechanisms get."""
+MOST_DIGITS = 50
+"""Of a numerator or denominator. Every float in these ranges has fewer, and sums stay short."""
+MOST_PARTS = 1_000
+"""The largest denominator beside powers of 2 and 5. The least common multiple of all numbers up to
+it has 433 digits, so no account's total is longer, however many releases it adds up."""
+_STORED_DIGITS = 4_000  # Python itself reads and writes no integer beyond 4,300 digits.
+
+
+def rational(value: Number, name: str = "epsilon", *, digits: int = MOST_DIGITS) -> Fraction:
+    """The exact number that `value` means; a float means the decimal it prints, so 0.1 is 1/10.
+
+    Refused where numerator or denominator has more than so many `digits`. A short text can mean a
+    number that fills the memory, so its exponent is looked at before the number is made.
+    """
     try:
-        if isinstance(value, str):
-            return Fraction(value.strip())
-        if isinstance(value, Decimal):
-            return Fraction(value)
-        # NumPy's scalars are floats whose repr names their type; float() brings the plain decimal.
-        plain = float(value)
-        return Fraction(repr(plain)) if isfinite(plain) else _refuse(complaint)
+        if isinstance(value, bool) or not _is_short(value, digits):
+            raise ValueError
+        exact = Fraction(_plain(value))
+        if max(abs(exact.numerator), exact.denominator) >= 10**digits:
+            raise ValueError
     except (ValueError, TypeError, ZeroDivisionError, OverflowError):
-        raise InputError(complaint) from None
+        raise InputError(
+            f"{name} must be a finite number such as 0.5, '1/2' or Fraction(1, 2), of at most "
+            f"{digits:,} digits."
+        ) from None
+    return exact
 
 
-def _refuse(complaint: str) -> Fraction:
-    raise InputError(complaint)
+def _is_short(value: Number, digits: int) -> bool:
+    if isinstance(value, Decimal):
+        return value.is_finite() and abs(value.adjusted()) <= digits
+    if not isinstance(value, str):
+        return True
+    exponent = value.lower().partition("e")[2].strip() or "0"
+    long = len(value) > 2 * digits + 10 or len(exponent) > len(str(digits)) + 1
+    return not long and abs(int(exponent)) <= digits
 
 
-def positive(value: Number, name: str = "epsilon") -> Fraction:
-    """`rational(value)`, refused unless it is above zero."""
+def _plain(value: Number) -> int | str | Decimal | Fraction:
+    """NumPy's scalars are of types whose texts differ; their numbers are plain."""
+    if isinstance(value, int | str | Decimal | Fraction):
+        return value
+    if type(value).__name__ in ("bool", "bool_"):
+        raise TypeError
+    return operator.index(value) if hasattr(value, "__index__") else repr(float(value))
+
+
+def positive(
+    value: Number, name: str = "epsilon", *, least: Fraction = LEAST, most: Fraction = MOST
+) -> Fraction:
+    """`rational(value)`, refused unless it is above zero and within a range."""
     exact = rational(value, name)
     if exact <= 0:
         raise InputError(f"{name} must be greater than 0.")
+    if not least <= exact <= most:
+        raise InputError(f"{name} must be from {_short(least)} to {_short(most)}.")
     return exact
+
+
+def privacy_loss(value: Number) -> Fraction:
+    """An ε as it is asked for: positive, within a range, and no odd fraction."""
+    return _even(positive(value, least=LEAST_LOSS, most=MOST_LOSS), "epsilon")
+
+
+def privacy_budget(value: Number) -> Fraction:
+    """What all releases may cost together: as `privacy_loss`, with room for many of them."""
+    return _even(positive(value, "budget", least=LEAST_LOSS), "budget")
+
+
+def _even(exact: Fraction, name: str) -> Fraction:
+    parts = exact.denominator
+    for prime in (2, 5):
+        while parts % prime == 0:
+            parts //= prime
+    if parts > MOST_PARTS:
+        raise InputError(
+            f"{name} must be a decimal, or a fraction with a denominator of at most {MOST_PARTS:,}."
+        )
+    return exact
+
+
+def quantity(value: Number, name: str) -> Fraction:
+    """The bound of a sum, or the width of a step of it: positive, with room for every unit."""
+    return positive(value, name, least=Fraction(1, 10**30), most=Fraction(10**30))
+
+
+def _short(value: Fraction) -> str:
+    """A power of ten for people."""
+    return f"10^{len(str(value.numerator)) - len(str(value.denominator))}"
 
 
 @dataclass(frozen=True, init=False)
@@ -69,7 +134,10 @@ class Loss:
     fixed_n: bool
 
     def __init__(self, sensitive: Number, nonsensitive: Number, *, fixed_n: bool = False) -> None:
-        pair = rational(sensitive, "sensitive"), rational(nonsensitive, "nonsensitive")
+        pair = (
+            rational(sensitive, "sensitive", digits=_STORED_DIGITS),
+            rational(nonsensitive, "nonsensitive", digits=_STORED_DIGITS),
+        )
         if min(pair) < 0:
             raise InputError("A loss cannot be negative.")
         object.__setattr__(self, "sensitive", pair[0])
@@ -171,5 +239,6 @@ def show(value: Fraction) -> str:
     scaled = value * 10**12
     if scaled.denominator != 1:
         return f"{value.numerator}/{value.denominator}"
-    text = f"{Decimal(scaled.numerator) / Decimal(10**12):f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
+    whole, rest = divmod(abs(scaled.numerator), 10**12)
+    sign = "-" if value < 0 else ""
+    return f"{sign}{whole}.{rest:012}".rstrip("0").rstrip(".")

@@ -195,14 +195,14 @@ def _verified(where: str, anchor: str | None) -> dict[str, Any]:
 def _raise_budget(
     book: Any, dataset: str | None, to: str | None, who: str | None, why: str | None
 ) -> None:
-    from onesided.loss import positive
+    from onesided.loss import privacy_budget
 
     if dataset is None or to is None or who is None or why is None:
         raise RequestError("To raise a budget say all of --raise DATASET, --to, --who and --why.")
     accounts = {account.terms.dataset: account for account in book.accounts()}
     if dataset not in accounts:
         raise RequestError(f"This ledger has no account {dataset!r}; it has {', '.join(accounts)}.")
-    accounts[dataset].raise_budget(positive(to, "budget"), who=who, why=why)
+    accounts[dataset].raise_budget(privacy_budget(to), who=who, why=why)
 
 
 def _show(found: Sequence[Any]) -> None:

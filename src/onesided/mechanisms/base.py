@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import Enum
 from fractions import Fraction
 from math import prod
@@ -15,7 +15,10 @@ from numpy.typing import NDArray
 from onesided.data import Histogram, Measurement, MeasurementTerms
 from onesided.errors import MechanismRefused
 from onesided.loss import Loss, Number, positive
-from onesided.randomness import Randomness, system
+from onesided.randomness import MINIMUM_RATE, Randomness, system
+
+MOST_DIVIDED = 1024
+"""Into how many parts a mechanism cuts a share beyond its parameters: levels, attributes, looks."""
 
 
 class Kind(Enum):
@@ -116,6 +119,30 @@ class Mechanism(ABC):
                 f"{self.name} needs a declared domain; declare the group keys, or use one-sided."
             )
 
+    def check_rate(self, k: int, epsilon: Fraction) -> None:
+        """Refuse, before anything is paid, noise that is wider than the samplers draw it.
+
+        The noise of a step has a rate of ε/k times the step's share. The shares that are parameters
+        are multiplied here, and no mechanism divides further by more than `MOST_DIVIDED`.
+        """
+        if epsilon * self.least_share / k < MINIMUM_RATE * MOST_DIVIDED:
+            raise MechanismRefused(
+                f"epsilon is too small for {self.name} where a unit can be in {k:,} groups; ask "
+                "for a larger one, or for a smaller max_groups."
+            )
+
+    @property
+    def least_share(self) -> Fraction:
+        """What is left of ε where all shares that are parameters, or their rests, are taken."""
+        share = Fraction(1)
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if isinstance(value, Mechanism):
+                share *= value.least_share
+            elif each.name.endswith("_share"):
+                share *= min(value, 1 - value)
+        return share
+
     @abstractmethod
     def terms(self, public: PublicShape, epsilon: Fraction) -> MeasurementTerms:
         """All that can be said of a release at OSDP `epsilon` before the data are read."""
@@ -133,6 +160,7 @@ class Mechanism(ABC):
         """Run on `data`, calibrated to OSDP `epsilon`, with noise from `rng` or the system."""
         exact = positive(epsilon)
         self.check(PublicShape.of(data))
+        self.check_rate(data.k, exact)
         return self.measure(data, exact, rng or system())
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from onesided.data import Covers, Histogram, Interval, Measured, Measurement, MeasurementTerms
 from onesided.data.histogram import Counts
 from onesided.errors import InputError, MechanismRefused
-from onesided.loss import Loss, Number, positive
+from onesided.loss import Loss, Number, positive, quantity
 from onesided.mechanisms.noise import CONFIDENCE, geometric_mean, geometric_quantile
 from onesided.mechanisms.one_sided import add_median, subtract_noise
 from onesided.randomness import Randomness
@@ -60,7 +60,7 @@ class GridTotals:
         checked = Histogram(steps, steps, k=k, total_public=False, open_domain=open_domain)
         if isinstance(ceiling, bool) or not isinstance(ceiling, int) or ceiling < 1:
             raise InputError("The bound of a sum must be at least one step of its grid.")
-        values = (checked.nonsensitive, ceiling, positive(step, "step"), checked.k)
+        values = (checked.nonsensitive, ceiling, quantity(step, "step"), checked.k)
         for name, value in zip(("steps", "ceiling", "step", "k"), values, strict=True):
             object.__setattr__(self, name, value)
         object.__setattr__(self, "nonnegative", nonnegative)
@@ -139,7 +139,7 @@ def _worth(steps: Counts, step: Fraction) -> NDArray[Any]:
 def expected_sum_error(epsilon: Number, *, ceiling: int, step: Number, k: int) -> float:
     """E[G] in the unit of the values: about k·B/ε, without what clipping and rounding take."""
     rate = positive(epsilon) / (k * ceiling)
-    return geometric_mean(rate) * float(positive(step, "step"))
+    return geometric_mean(rate) * float(quantity(step, "step"))
 
 
 def mean_terms(

@@ -11,7 +11,7 @@ from onesided.errors import RequestError
 from onesided.language import BoundPredicate, Predicate, Schema, Type
 from onesided.language.tree import Column, IsNull, Not
 from onesided.language.types import NUMERIC
-from onesided.loss import Number, positive, show
+from onesided.loss import Number, quantity, show
 from onesided.mechanisms.sums import GridTotals
 
 MOST_STEPS = 2**53
@@ -102,8 +102,8 @@ def column_amount(
     name = schema.resolve(column)
     if schema[name].type not in NUMERIC:
         raise RequestError(f"{name} is {schema[name].type.value}; only numbers can be added up.")
-    most = positive(bound, "bound")
-    width = _usual_grid(schema, name, most) if grid is None else positive(grid, "grid")
+    most = quantity(bound, "bound")
+    width = _usual_grid(schema, name, most) if grid is None else quantity(grid, "grid")
     if (most / width).denominator != 1:
         raise RequestError(
             f"The bound {show(most)} is no whole number of steps of the grid {show(width)}; "

@@ -17,7 +17,7 @@ from onesided.data.units import Unit
 from onesided.errors import RequestError
 from onesided.language.tree import Value
 from onesided.ledger import Balance
-from onesided.loss import Number, positive
+from onesided.loss import Number, privacy_loss
 from onesided.policy import Policy
 from onesided.session.amounts import Amount, column_amount, rows_amount
 from onesided.session.books import Books
@@ -119,7 +119,7 @@ class Dataset:
         larger ε contains it and pays the difference. With `fresh` it has coins of its own and pays
         in full.
         """
-        exact = positive(epsilon)
+        exact = privacy_loss(epsilon)
         within = self._facts.scope(policy, part)
         chosen, leaving = self._chosen_columns(columns)
         question = Samples(
@@ -166,7 +166,7 @@ class Dataset:
         - `mechanism`, `parameters`: see `onesided.mechanism_names()`.
         - `policy`, `part`, `fresh`: as in `sample`.
         """
-        exact = positive(epsilon)
+        exact = privacy_loss(epsilon)
         within = self._facts.scope(policy, part)
         question = counting(
             mechanism,
@@ -204,7 +204,7 @@ class Dataset:
           certain lower bound.
         - `by`, `where`, `max_groups`, `domain`, `policy`, `part`, `fresh`: as in `count`.
         """
-        exact = positive(epsilon)
+        exact = privacy_loss(epsilon)
         within = self._facts.scope(policy, part)
         amount = self._amount(column, bound, grid, nonnegative=nonnegative)
         groups = self._facts.grouping(within, by, where, max_groups, domain)
@@ -240,7 +240,7 @@ class Dataset:
           group.
         - all others: as in `sum`. Units and rows without a value are left out.
         """
-        exact = positive(epsilon)
+        exact = privacy_loss(epsilon)
         within = self._facts.scope(policy, part)
         amount = self._amount(column, bound, grid, nonnegative=False)
         groups = self._facts.grouping(within, by, where, max_groups, domain)
@@ -282,7 +282,7 @@ class Dataset:
         - `bounds`, `grid`, `nonnegative`: as in `sum`, by column.
         - all others: as in `count`; `domain` also by alias.
         """
-        exact = positive(epsilon)
+        exact = privacy_loss(epsilon)
         within = self._facts.scope(policy, part)
         limits = Limits(
             max_groups=max_groups,
@@ -300,7 +300,7 @@ class Dataset:
 
     def cursor(self, *, epsilon: Number, **options: Any) -> Cursor:
         """A cursor whose `execute` asks `sql` at `epsilon` each time, with the same options."""
-        positive(epsilon)
+        privacy_loss(epsilon)
         return Cursor(
             lambda query, parameters: self.sql(query, parameters, epsilon=epsilon, **options)
         )
@@ -323,7 +323,7 @@ class Dataset:
           secret.
         - all others: as in `count`.
         """
-        exact = positive(epsilon)
+        exact = privacy_loss(epsilon)
         within = self._facts.scope(policy, part)
         groups = self._facts.grouping(within, by, where, max_groups, domain)
         share = assumed_share(nonsensitive_share)

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from onesided.errors import InputError, SourceError
-from onesided.loss import positive
+from onesided.loss import privacy_budget
 from onesided.randomness import Randomness
 from onesided.session.dataset import Dataset
 from onesided.session.domains import read_domain
@@ -75,7 +75,7 @@ def _content(path: Path) -> dict[str, Any]:
         raise SourceError(f"There is no file {path}; name the file of descriptions.") from None
     except (OSError, UnicodeDecodeError):
         raise SourceError(f"{path} cannot be read as text.") from None
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # numbers of 4,301 digits, brackets in brackets
         raise SourceError(f"{path} is not TOML: {error}.") from None
 
 
@@ -123,9 +123,9 @@ def _names(value: Any, folder: Path) -> list[str]:
 
 def _budget(value: Any, folder: Path) -> Any:
     try:
-        return positive(value, "budget")
+        return privacy_budget(value)
     except InputError:
-        raise _WrongType("a number above 0") from None
+        raise _WrongType("a number above 0, from 10^-9 to 10^9") from None
 
 
 def _paths(value: Any, folder: Path) -> dict[str, str]:

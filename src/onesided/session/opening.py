@@ -13,7 +13,7 @@ from onesided.engine.sources import is_postgres
 from onesided.errors import InputError, PolicyError, RequestError
 from onesided.language import Schema
 from onesided.ledger import agreed_terms, check_ledger, open_ledger
-from onesided.loss import Number, positive
+from onesided.loss import Number, privacy_budget
 from onesided.policy import FunctionPolicy, Policy
 from onesided.randomness import Randomness, system
 from onesided.session.books import Books
@@ -77,7 +77,7 @@ def open_dataset(
     How the source is read (columns, types, dialect of CSV, order of day and month) is found at the
     first opening and kept with the account: later openings read by it, and look for nothing.
     """
-    agreed = None if budget is None else positive(budget, "budget")
+    agreed = None if budget is None else privacy_budget(budget)
     rules = _policy(policy, durable=ledger is not None)
     named = name or table or _name(source)
     known = agreed_terms(ledger, named)

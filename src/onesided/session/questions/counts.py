@@ -49,6 +49,7 @@ class CountingQuestion(Question):
                 "declare its domain, or use a mechanism that finds them, such as one-sided."
             )
         self.mechanism.check(self.public)
+        self.mechanism.check_rate(self.groups.bound, self.epsilon)
 
     @property
     def request(self) -> Request:
