@@ -7,12 +7,28 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
+import pyarrow as pa
+
 from onesided.language import Predicate, Type
 from onesided.language.literals import numeric_literal
 from onesided.language.tree import Literal
 from onesided.randomness import seeded
 from support.predicates import TEXTS, Generator, bindable
 
+ARROW = {
+    "id": pa.int64(),
+    "i": pa.int64(),
+    "small": pa.int32(),
+    "price": pa.decimal128(10, 2),
+    "f": pa.float64(),
+    "single": pa.float32(),
+    "t": pa.string(),
+    "Some Text": pa.string(),
+    "b": pa.bool_(),
+    "c": pa.bool_(),
+    "d": pa.date32(),
+    "ts": pa.timestamp("us"),
+}
 WIDE = (2**63, -(2**63) - 1, 2**64, -(2**64), 10**30, -(10**37), 2**31, -(2**31) - 1, 2**53 + 1)
 FINE = tuple(
     map(Decimal, ("0.5", "-0.005", "99999999.995", "-100000000.01", "9223372036854775807.5"))
