@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
 
 from support.ledgers import Place, in_database, in_file, in_memory
 from support.postgres import RunningServer, TestServer
+from support.spark import start_spark
 
 # How long an example takes says more about the machine than about the law.
 settings.register_profile("onesided", deadline=None)
@@ -28,6 +30,14 @@ def postgres_server() -> Iterator[TestServer]:
 def postgres_url(postgres_server: TestServer) -> str:
     """An empty database."""
     return postgres_server.new_database()
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """One Spark in this process; its time zone is not ours, and must not matter."""
+    session = start_spark("local[2]", tmp_path_factory.mktemp("spark"))
+    yield session
+    session.stop()
 
 
 @pytest.fixture(scope="session")

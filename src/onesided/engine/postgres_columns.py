@@ -132,9 +132,11 @@ class PostgresColumn:
         return f"CASE WHEN {plain} > '-infinity' AND {plain} < '{_NO_MOMENT}' THEN {shown} END"
 
     def _text(self) -> str:
-        """The owner of an enumeration may define a cast of it; its output is the server's own."""
+        """The owner of an enumeration may define a cast of it; how it is shown nobody can."""
         name = _FLAVOUR.name(self.name)
-        return f"textin(enum_out({name}))" if self.category == "e" else f"CAST({name} AS TEXT)"
+        if self.category == "e":
+            return f"CASE WHEN {name} IS NOT NULL THEN concat({name}) END"
+        return f"CAST({name} AS TEXT)"
 
     @property
     def _plain(self) -> str:
