@@ -98,7 +98,7 @@ def opened(
         "policy": stricter_policy,
         "part": None if part is None else named_values((part,), "--part"),
     }
-    stop = click.get_current_context().find_object(Stop) or Stop()
+    stop = Stop.of_this_command()
     with stop.telling(lambda: NOTHING_CHARGED), working("Opening"):
         from onesided.session import open_dataset
 
