@@ -97,7 +97,6 @@ def run_as_program(arguments: Sequence[str] | None) -> int:
     stop = Stop()
     with stop.installed(to_the_end=True):
         code = _run(sys.argv[1:] if arguments is None else list(arguments), stop)
-        stop.finish()
         silence()
         return code
 
