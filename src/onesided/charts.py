@@ -79,7 +79,7 @@ def bars(columns: Columns, *, x: str, y: str, title: str) -> Any:
         for name, height in zip(columns[x], columns[y], strict=True)
     ]
     base = alt.Chart(_inline(values), title=visible(title)).encode(
-        x=alt.X("y:Q", title=visible(y)),
+        x=alt.X("y:Q", title=_axis_title(y)),
         y=alt.Y("x:N", title=None, sort=None, axis=alt.Axis(labelLimit=320)),
     )
     figures = base.mark_text(align="left", dx=4).encode(text=alt.Text("y:Q", format=".3~g"))
@@ -96,12 +96,17 @@ def heatmap(columns: Columns, *, x: str, y: str, figure: str, title: str) -> Any
         alt.Chart(_inline(values), title=visible(title))
         .mark_rect()
         .encode(
-            x=alt.X("x:O", title=visible(x), axis=alt.Axis(labelAngle=0)),
-            y=alt.Y("y:O", title=visible(y)),
-            color=alt.Color("figure:Q", title=visible(figure), scale=alt.Scale(scheme="blues")),
+            x=alt.X("x:O", title=_axis_title(x), axis=alt.Axis(labelAngle=0)),
+            y=alt.Y("y:O", title=_axis_title(y)),
+            color=alt.Color("figure:Q", title=_axis_title(figure), scale=alt.Scale(scheme="blues")),
         )
         .properties(height=alt.Step(12))
     )
+
+
+def _axis_title(text: str) -> str:
+    """A title that is safe to draw: Vega reads it once more, where a backslash would act again."""
+    return visible(text).replace("\\", "⧵")
 
 
 def _label(value: Any) -> Any:

@@ -15,8 +15,8 @@ import click
 
 from onesided.cli import INTERRUPTED, READER_GONE
 from onesided.cli.printing import NotPrinted, ReaderGone, fill_closed_streams, note, silence
-from onesided.cli.stop import NOTHING_CHARGED, Stop, ignore_signals
-from onesided.errors import Interrupted, OnesidedError, OutputError, RequestError
+from onesided.cli.stop import NOTHING_CHARGED, Stop
+from onesided.errors import Interrupted, OnesidedError, RequestError
 from onesided.version import __version__
 from onesided.visible import visible
 
@@ -95,42 +95,49 @@ def run_as_program(arguments: Sequence[str] | None) -> int:
         if stream is not None:  # whatever the terminal's alphabet lacks is written out
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     stop = Stop()
-    with stop.installed():
+    with stop.installed(to_the_end=True):
         code = _run(sys.argv[1:] if arguments is None else list(arguments), stop)
-        stop.finish()
         silence()
-        ignore_signals()
         return code
 
 
 def _run(arguments: list[str], stop: Stop) -> int:
     try:
-        return _invoked(arguments, stop)
+        stop.begin()
+        code, sentence = _ended(arguments, stop)
+        stop.finish()
+    except KeyboardInterrupt:
+        code, sentence = stop.exit_code or INTERRUPTED, NOTHING_CHARGED
+    if sentence:
+        # What was typed may be quoted in it, but no password.
+        note("onesided: " + visible(_PASSWORD.sub(r"\1:…@", sentence)))
+    return code
+
+
+def _ended(arguments: list[str], stop: Stop) -> tuple[int, str]:
+    """The exit code, and what is said on standard error."""
+    try:
+        return _invoked(arguments, stop), ""
     except OnesidedError as error:
-        _tell(str(error))
-        return error.exit_code
+        stop.finish()
+        return error.exit_code, str(error)
     except click.exceptions.Exit as end:
-        return end.exit_code
+        return end.exit_code, ""
     except click.ClickException as error:
         # A list of choices comes in lines of its own.
-        _tell(" ".join(error.format_message().split()))
-        return 2
+        return 2, " ".join(error.format_message().split())
     except (ReaderGone, BrokenPipeError):
-        return READER_GONE
+        return READER_GONE, ""
     except NotPrinted:
-        _tell("The answer could not be printed; check what standard output leads to.")
-        return OutputError.exit_code
-    except KeyboardInterrupt as error:
-        _tell(str(error) if isinstance(error, Interrupted) else NOTHING_CHARGED)
-        return stop.exit_code or INTERRUPTED
+        return 2, "The answer could not be printed; check what standard output leads to."
+    except Interrupted as error:
+        return stop.exit_code or INTERRUPTED, str(error)
     except OSError as error:
-        _tell(f"The system refused something: {error.strerror}; check disk, memory and rights.")
-        return OutputError.exit_code
+        reason = error.strerror or type(error).__name__
+        return 2, f"The system refused something: {reason}; check disk, memory and rights."
     except Exception:
-        if stop.exit_code is None:
-            raise
-        _tell(NOTHING_CHARGED)
-        return stop.exit_code
+        stop.check()  # a library may report an interruption as an error of its own
+        raise
 
 
 def _invoked(arguments: list[str], stop: Stop) -> int:
@@ -141,8 +148,3 @@ def _invoked(arguments: list[str], stop: Stop) -> int:
     with cli.make_context("onesided", arguments, obj=stop) as context:
         result = cli.invoke(context)
     return result if isinstance(result, int) else 0
-
-
-def _tell(sentence: str) -> None:
-    """An error on standard error; what was typed may be quoted in it, but no password."""
-    note("onesided: " + visible(_PASSWORD.sub(r"\1:…@", sentence)))

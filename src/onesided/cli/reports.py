@@ -10,6 +10,7 @@ from typing import Any
 
 from onesided.cli.output import MOST_ROWS, show_facts, show_json, show_line, show_table
 from onesided.cli.printing import NotPrinted
+from onesided.cli.stop import Stop
 from onesided.errors import OutputError, ReleaseFailed
 
 
@@ -24,6 +25,7 @@ def write_release(release: Any, out: Path, *, overwrite: bool) -> tuple[Path, ..
     """Write a release with its receipt; all that can still be refused comes after the charge."""
     from onesided.data.release import failed_after_all
 
+    Stop.of_this_command().check()
     try:
         written: tuple[Path, ...] = release.write(out, overwrite=overwrite, receipt=True)
     except OutputError as error:
@@ -41,6 +43,7 @@ def report(
     release: Any, written: Sequence[str | Path], as_json: bool, *, rows: bool = False
 ) -> None:
     """Where a release was written, what it promises and what it cost; with `rows` itself too."""
+    Stop.of_this_command().check()
     with _told(written):
         if as_json:
             _show_as_json(release, written, rows=rows)

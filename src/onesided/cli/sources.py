@@ -98,7 +98,7 @@ def opened(
         "policy": stricter_policy,
         "part": None if part is None else named_values((part,), "--part"),
     }
-    stop = click.get_current_context().find_object(Stop) or Stop()
+    stop = Stop.of_this_command()
     with stop.telling(lambda: NOTHING_CHARGED), working("Opening"):
         from onesided.session import open_dataset
 
@@ -126,6 +126,8 @@ def _standing(dataset: Any) -> str:
         balance = dataset.budget
     except Exception:  # an interruption may leave anything behind
         return "Interrupted; what was charged stays charged, and is free to ask for again."
+    if balance.spent == 0:
+        return NOTHING_CHARGED
     return (
         f"Interrupted; the account has spent ε = {show(balance.spent)} of {show(balance.budget)}, "
         "and what was charged is free to ask for again."

@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+import click
+
 from onesided.errors import Interrupted
 from onesided.signals import ENDING
 
@@ -25,9 +27,15 @@ class Stop:
 
     def __init__(self) -> None:
         self._number: int | None = None
-        self._raised = False
+        self._raises = False
         self._finished = False
         self._process = os.getpid()
+
+    @classmethod
+    def of_this_command(cls) -> Stop:
+        """The one that was installed for the command that runs."""
+        context = click.get_current_context(silent=True)
+        return (context and context.find_object(cls)) or cls()
 
     @property
     def exit_code(self) -> int | None:
@@ -38,10 +46,16 @@ class Stop:
         if os.getpid() != self._process:  # a fork, which has nothing to tidy up
             signal.signal(number, signal.SIG_DFL)
             signal.raise_signal(number)
-        if not (self._raised or self._finished):
-            self._raised = True
+        if self._number is None and not self._finished:
             self._number = number
+        if self._raises:
+            self._raises = False
             raise KeyboardInterrupt
+
+    def begin(self) -> None:
+        """Raise from now on where a signal comes, and for one that is there already."""
+        self._raises = True
+        self.check()
 
     def check(self) -> None:
         """Raise what got lost on its way."""
@@ -51,6 +65,7 @@ class Stop:
     def finish(self) -> None:
         """All is done: a signal that comes from now on changes nothing."""
         self._finished = True
+        self._raises = False
 
     @contextmanager
     def telling(self, sentence: Callable[[], str]) -> Iterator[None]:
@@ -66,8 +81,11 @@ class Stop:
             raise Interrupted(sentence()) from None
 
     @contextmanager
-    def installed(self) -> Iterator[None]:
-        """Handle the signals within the block, and leave them as they were."""
+    def installed(self, *, to_the_end: bool = False) -> Iterator[None]:
+        """Handle the signals within the block, and leave them as they were.
+
+        With `to_the_end` of the process they are ignored from then on: nothing is left to be done.
+        """
         before = {}
         for number in ENDING if _may_handle() else ():
             handler = signal.getsignal(number)
@@ -79,7 +97,7 @@ class Stop:
         def unraisable(lost: sys.UnraisableHookArgs) -> None:
             """Within a destructor nothing can be raised, and Python would only print it."""
             if isinstance(lost.exc_value, KeyboardInterrupt):
-                self._raised = False  # the next signal may interrupt; this one is remembered
+                self._raises = not self._finished  # this one is remembered, the next one raised
             else:
                 report(lost)
 
@@ -91,15 +109,8 @@ class Stop:
         finally:
             self.finish()
             for number, handler in before.items():
-                signal.signal(number, handler)
+                signal.signal(number, signal.SIG_IGN if to_the_end else handler)
             sys.unraisablehook = report
-
-
-def ignore_signals() -> None:
-    """Nothing is left to be interrupted but the end of the process."""
-    if _may_handle():
-        for number in ENDING:
-            signal.signal(number, signal.SIG_IGN)
 
 
 def _may_handle() -> bool:
