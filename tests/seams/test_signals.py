@@ -15,6 +15,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
+from onesided.data.private import remove_abandoned
 from support.interrupting import LEDGER, balance, check_left_behind, command, ended_by, interrupted
 
 ROWS = 300_000
@@ -220,3 +221,63 @@ def test_who_ignores_hang_ups_goes_on(tmp_path: Path) -> None:
         for before in ("", "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)\n")
     ]
     assert codes == [129, 0]
+
+
+STUCK = """
+import signal, sys, threading, time
+from onesided.cli import stop, run
+import onesided.session.dataset as sessions
+
+stop.PATIENCE = 0.2
+def close(self):
+    time.sleep(0.5)
+    signal.raise_signal(signal.SIGTERM)
+    time.sleep(60)
+sessions.Dataset.close = close
+def count(self, *arguments, **options):
+    signal.raise_signal(signal.SIGINT)
+sessions.Dataset.count = count
+sys.exit(run(sys.argv[1:]))
+"""
+
+
+def test_a_signal_long_after_the_first_ends_the_process_at_once(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"age": [1, 40, 50]}), tmp_path / "a.parquet")
+    ask = ["count", "a.parquet", *POLICY, "--epsilon", "1", "--mechanism", "one-sided"]
+    answer = subprocess.run(
+        [sys.executable, "-c", STUCK, *ask],
+        capture_output=True,
+        timeout=50,
+        check=False,
+        cwd=tmp_path,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+    )
+    assert answer.returncode == -signal.SIGTERM
+    assert [each.name[:9] for each in tmp_path.iterdir() if each.is_dir()] == ["onesided-"]
+    remove_abandoned(tmp_path)
+    assert [each for each in tmp_path.iterdir() if each.is_dir()] == []
+
+
+EARLY = """
+import builtins, signal
+from onesided.cli import main
+load = builtins.__import__
+def importing(name, *arguments, **options):
+    if name == "click":
+        signal.raise_signal(signal.SIGINT)
+    return load(name, *arguments, **options)
+builtins.__import__ = importing
+main(["mechanisms"])
+"""
+
+
+def test_a_signal_before_there_is_anything_to_tidy_up_ends_without_a_word() -> None:
+    answer = subprocess.run(
+        [sys.executable, "-c", EARLY],
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    assert answer.returncode == -signal.SIGINT
+    assert answer.stdout == answer.stderr == ""

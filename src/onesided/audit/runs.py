@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import multiprocessing
 import pickle
+import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -144,9 +146,10 @@ class Workers:
             # Fresh processes: forking one that has threads, as numpy may, is not safe.
             context = multiprocessing.get_context("spawn")
             self._pool = ProcessPoolExecutor(self._count, mp_context=context)
-            for _ in range(self._count):
-                # They load the package while this one goes on with something else.
-                self._pool.submit(_get_ready)
+            with _never_interrupted():
+                for _ in range(self._count):
+                    # They load the package while this one goes on with something else.
+                    self._pool.submit(_get_ready)
         return self
 
     def __exit__(
@@ -198,6 +201,16 @@ def _both(
     futures: tuple[Future[Observations], Future[Observations]],
 ) -> tuple[Observations, Observations]:
     return futures[0].result(), futures[1].result()
+
+
+@contextmanager
+def _never_interrupted() -> Iterator[None]:
+    """Processes begun here do not see Ctrl-C, which a terminal sends to all: this one ends them."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _get_ready() -> None:

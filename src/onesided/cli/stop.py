@@ -1,4 +1,7 @@
-"""What signals do to a command that runs: the first one interrupts it, and later ones nothing.
+"""What signals do to a command that runs: the first one interrupts it, and the next ones nothing.
+
+Where tidying up does not come to its end, one that comes `PATIENCE` seconds after the first ends
+the process at once. What is left behind then is removed by the next start.
 
 An exception that a signal raises can be lost on its way, as where it meets a library that reports
 it as an error of its own. The signal is therefore remembered, and asked for where it matters.
@@ -12,6 +15,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from time import monotonic
 from types import FrameType
 
 import click
@@ -19,6 +23,7 @@ import click
 from onesided.errors import Interrupted
 from onesided.signals import ENDING
 
+PATIENCE = 5.0
 NOTHING_CHARGED = "Interrupted before anything was charged."
 
 
@@ -27,6 +32,7 @@ class Stop:
 
     def __init__(self) -> None:
         self._number: int | None = None
+        self._came: float | None = None
         self._raises = False
         self._finished = False
         self._process = os.getpid()
@@ -44,6 +50,10 @@ class Stop:
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
         if os.getpid() != self._process:  # a fork, which has nothing to tidy up
+            signal.signal(number, signal.SIG_DFL)
+            signal.raise_signal(number)
+        self._came = self._came or monotonic()
+        if monotonic() - self._came > PATIENCE:
             signal.signal(number, signal.SIG_DFL)
             signal.raise_signal(number)
         if self._number is None and not self._finished:

@@ -37,8 +37,8 @@ def python_rows(table: pa.Table) -> list[tuple[Any, ...]]:
 
 def far_as_text(column: pa.ChunkedArray | pa.Array) -> pa.ChunkedArray | pa.Array:
     """The column as ISO texts if it has a date or timestamp that Python cannot hold."""
-    if not _has_days(column.type):
-        return column
+    if not _has_days(column.type) or getattr(column.type, "unit", "") == "ns":
+        return column  # nanoseconds do not reach beyond the year 2262
     per_day = _ticks_a_day(column.type)
     ticks = _ticks(column)
     first, last = ((day.toordinal() - _EPOCH) * per_day for day in (date.min, date.max))
