@@ -24,7 +24,7 @@ from onesided.loss import (
     rational,
     show,
 )
-from onesided.mechanisms.base import Kind, Mechanism, Outline, PublicFacts
+from onesided.mechanisms.base import Kind, Mechanism, PublicShape
 from onesided.mechanisms.registry import mechanism, mechanism_names
 
 SOUND = [name for name in mechanism_names() if mechanism(name).kind is Kind.SOUND]
@@ -105,11 +105,11 @@ def test_an_account_never_outgrows_what_can_be_written() -> None:
 def covered(chosen: Mechanism, data: osd.Histogram, epsilon: Fraction) -> bool:
     """Whether it answers: if not it says so beforehand."""
     try:
-        chosen.check(Outline.of(data))
+        chosen.check(PublicShape.of(data))
         chosen.check_rate(data.k, epsilon)
     except MechanismRefused:
         return False
-    facts = PublicFacts(n=100, d=data.bins, k=data.k)
+    facts = PublicShape(data.shape, k=data.k, n=100)
     error = chosen.expected_error(facts, epsilon)
     assert error is None or error == error
     measurement = chosen.release(data, epsilon=epsilon, rng=osd.seeded(1))

@@ -20,7 +20,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 config_option = click.option(
     "--config",
     type=click.Path(path_type=Path),
-    help="The file that describes data sets by name; onesided.toml unless told.",
+    help="The file that describes data sets by name; default: onesided.toml.",
 )
 
 _OPTIONS = (
@@ -32,12 +32,12 @@ _OPTIONS = (
         metavar="ADDRESS",
         help="postgresql://…, or for Spark local[2], spark://… or sc://….",
     ),
-    click.option("--unit", help="Columns that name one record, such as device,day; else each row."),
+    click.option("--unit", help="Columns that name one record, such as device,day; default: each row."),
     click.option("--policy", help="SQL; true or NULL means sensitive."),
     click.option("--epsilon", required=True, help="The privacy loss of this release."),
     click.option("--ledger", help="File or postgresql:// address that keeps the account."),
-    click.option("--budget", help="The most that all releases may cost; epsilon unless told."),
-    click.option("--name", help="The account's name; the file's or table's unless told."),
+    click.option("--budget", help="The most that all releases may cost; default: epsilon."),
+    click.option("--name", help="The account's name; default: that of the file or table."),
     click.option("--data-version", "version", help="Your name for this state of the data."),
     click.option("--partition-by", help="Columns of the unit whose values compose in parallel."),
     click.option("--part", metavar="COLUMN=VALUE", help="Only this part of --partition-by."),
@@ -47,6 +47,9 @@ _OPTIONS = (
 )
 _WHERE = click.option("--where", help="SQL; choose rows (NULL does not).")
 _FRESH = click.option("--fresh", is_flag=True, help="Pay again rather than repeat a paid release.")
+_PURPOSE = click.option(
+    "--purpose", help="To what end, at most 200 characters; public, and kept in the ledger."
+)
 _ACCOUNT = ("unit", "policy", "ledger", "name", "partition_by")
 
 
@@ -69,12 +72,12 @@ def source_options(command: Command) -> Command:
 
 def statement_options(command: Command) -> Command:
     """Adds what a release needs that says itself which rows it is about."""
-    return account_options(_FRESH(command))
+    return account_options(_FRESH(_PURPOSE(command)))
 
 
 def release_options(command: Command) -> Command:
     """Adds what every release needs."""
-    return source_options(_FRESH(command))
+    return source_options(_FRESH(_PURPOSE(command)))
 
 
 @contextmanager
@@ -85,9 +88,10 @@ def opened(
     domains: Iterable[str] = (),
     part: str | None,
     stricter_policy: str | None,
+    purpose: str | None = None,
     **options: Any,
 ) -> Iterator[tuple[Any, dict[str, Any]]]:
-    """The data set, and the arguments that say under which policy and on which part to ask it.
+    """The data set, and the arguments that say under which policy, on which part and why to ask it.
 
     Whoever interrupts the block is told what was charged.
 
@@ -97,6 +101,7 @@ def opened(
     within = {
         "policy": stricter_policy,
         "part": None if part is None else named_values((part,), "--part"),
+        **({} if purpose is None else {"purpose": purpose}),
     }
     stop = Stop.of_this_command()
     with stop.telling(lambda: NOTHING_CHARGED), working("Opening"):
