@@ -32,7 +32,7 @@ _OPTIONS = (
         metavar="ADDRESS",
         help="postgresql://…, or for Spark local[2], spark://… or sc://….",
     ),
-    click.option("--unit", help="Columns that name one record, such as device,day; default: each row."),
+    click.option("--unit", help="Columns of one record, such as device,day; default: each row."),
     click.option("--policy", help="SQL; true or NULL means sensitive."),
     click.option("--epsilon", required=True, help="The privacy loss of this release."),
     click.option("--ledger", help="File or postgresql:// address that keeps the account."),
