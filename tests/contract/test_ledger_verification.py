@@ -13,7 +13,7 @@ from onesided.errors import LedgerError
 from onesided.ledger import Account, Head
 from onesided.ledger.rows import settlement_name
 from onesided.loss import Loss
-from support.ledgers import Place, pay, reservation, sample, spending
+from support.ledgers import Place, pay, reservation, sample, spending, terms
 
 COUNT = 5  # the entry of the release of the first count, after ledger, account, snapshot, charge
 
@@ -120,6 +120,22 @@ def test_a_forged_chain_must_still_add_up(
     verification = shared_place.open().verify()
     assert not verification.ok
     assert verification.first_bad in (COUNT, 6)
+
+
+@pytest.mark.parametrize("extra", [{}, {"withheld": []}])
+def test_terms_are_not_changed_by_a_format(shared_place: Place, extra: dict[str, Any]) -> None:
+    ledger = shared_place.open()
+    ledger.account(terms(extra={"withheld": ["name"]}))
+    ledger.account(terms(format={"columns": []}, extra={"withheld": ["name"]}))
+    assert ledger.verify().ok
+    ledger.close()
+
+    def change(body: dict[str, Any]) -> None:
+        if body["kind"] == "format":
+            body["content"]["extra"] = extra
+
+    shared_place.forge(change)
+    assert shared_place.open().verify().first_bad == 3
 
 
 def test_a_perfect_forgery_is_found_by_a_head_noted_elsewhere(shared_place: Place) -> None:

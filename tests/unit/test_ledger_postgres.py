@@ -124,6 +124,19 @@ def test_a_commit_is_synchronous_whatever_the_default(place: Place) -> None:
     assert setting == "on"
 
 
+def test_a_table_in_front_of_the_ledgers_is_not_looked_at(place: Place) -> None:
+    """A pool hands its connection on with the temporary tables of whoever had it before."""
+    ledger, account, snapshot = place.opened()
+    assert isinstance(place.where, str)
+    store = PostgresStore(place.where)
+    with store.writing() as rows:
+        rows._run("CREATE TEMP TABLE coin_keys (account BIGINT, snapshot BIGINT, secret TEXT)")
+        assert rows.coin_key(2, snapshot.number) == snapshot.coin_key.reveal()
+    store.close()
+    assert not pay(account, snapshot).reused
+    ledger.close()
+
+
 @pytest.fixture
 def careless_server(place: Place) -> Iterator[Place]:
     """A server that was told not to wait for its disk."""

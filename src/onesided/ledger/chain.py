@@ -11,6 +11,7 @@ import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
+from functools import cached_property
 from typing import Any
 
 from onesided.errors import RequestError
@@ -110,6 +111,10 @@ class Entry:
 
     def body(self) -> dict[str, Any]:
         """The entry's JSON, after checking that text, hash and columns agree."""
+        return self._body
+
+    @cached_property
+    def _body(self) -> dict[str, Any]:
         if digest(self.text) != self.hash:
             raise changed(self.number)
         body: dict[str, Any] = json.loads(self.text)

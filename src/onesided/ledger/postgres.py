@@ -23,7 +23,11 @@ SCHEMA = "onesided_ledger"
 _CREATION_LOCK = 7_305_528_164_919_061
 """An arbitrary number that all creators of a ledger agree on."""
 
-_SETTINGS = f"SET LOCAL search_path = {SCHEMA}; SET LOCAL lock_timeout = '{WAIT_SECONDS}s'"
+_PATH = f"search_path = {SCHEMA}, pg_temp"
+"""Said in full, for others may create tables and operators in schemas of their own: temporary
+tables would come first, and `public` would come as well."""
+
+_SETTINGS = f"SET LOCAL {_PATH}; SET LOCAL lock_timeout = '{WAIT_SECONDS}s'"
 _WRITE = f"""
     BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; {_SETTINGS};
     SELECT set_config('synchronous_commit', 'on', true)
@@ -120,6 +124,7 @@ class PostgresStore(Store):
         import psycopg
 
         connection = psycopg.connect(self._url, autocommit=True, connect_timeout=WAIT_SECONDS)
+        connection.execute("SET search_path = pg_catalog, pg_temp")
         durable = connection.execute("SELECT current_setting('fsync')").fetchone()
         if durable != ("on",):
             connection.close()
@@ -150,7 +155,7 @@ class PostgresStore(Store):
 
     def _create(self) -> None:
         self._run(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
-        self._run(f"SET LOCAL search_path = {SCHEMA}")
+        self._run(f"SET LOCAL {_PATH}")
         for statement in (*tables("BIGINT", "BYTEA"), *_append_only()):
             self._run(statement)
         Rows.create(self._run)

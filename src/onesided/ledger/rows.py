@@ -27,7 +27,6 @@ from onesided.ledger.chain import (
 READABLE = (1, FORMAT)
 """The formats that this version reads. The first entry that it writes makes the last of them."""
 
-
 _INDEX_CHANGED = "The index of the ledger was changed"
 
 
@@ -303,11 +302,12 @@ _TYPES: tuple[type | tuple[type, ...], ...] = (
     str,
     str,
 )
+_KINDS = frozenset(Kind)
 
 
 def _entry(row: Sequence[Any]) -> Entry:
     number, kind, account, label, snapshot, charge, text, hash_ = row
-    if not all(map(isinstance, row, _TYPES)) or kind not in set(Kind):
+    if not all(map(isinstance, row, _TYPES)) or kind not in _KINDS:
         raise changed(number)
     return Entry(number, Kind(kind), account, label, snapshot, charge, text, hash_)
 

@@ -78,6 +78,8 @@ class _Account:
     partition_columns: tuple[str, ...]
     snapshot: int = 0
     has_format: bool = False
+    extra: dict[str, Any] | None = None
+    """Further terms; None in accounts of format 1, which take them with the format."""
     standing: Standing = field(default_factory=Standing)
     charges: dict[int, Entry] = field(default_factory=dict)
     reserved: dict[int, Spending] = field(default_factory=dict)
@@ -131,12 +133,15 @@ class _Story:
             policy_id=content["policy_id"],
             partition_columns=tuple(content["partition_columns"]),
             has_format=content.get("format") is not None,
+            extra=content.get("extra"),
         )
 
     def _format(self, entry: Entry, body: dict[str, Any]) -> None:
         account = self._accounts[entry.account]
+        content = body["content"]
         _need(not account.has_format, "the format of the data was frozen before")
-        account.has_format = body["content"]["format"] is not None
+        _need(account.extra in (None, content["extra"]), "it changes further terms")
+        account.has_format = content["format"] is not None
 
     def _snapshot(self, entry: Entry, body: dict[str, Any]) -> None:
         account = self._accounts[entry.account]
