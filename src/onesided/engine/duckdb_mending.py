@@ -13,7 +13,7 @@ from pathlib import Path
 
 import duckdb
 import pyarrow as pa
-import pyarrow.dataset as ds
+import pyarrow.parquet as pq
 
 from onesided.engine.arrow_total import fitted
 from onesided.engine.duckdb_source import NAME, ORDER, Rows, Source
@@ -72,14 +72,8 @@ def _others(source: Source, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     names = [name for name in source.kinds if name in source.rows.checks]
     fields = pa.schema([schema.field(name) for name in names])
     for link in source.rows.links:
-        scan = ds.dataset(link, format="parquet").scanner(
-            columns={name: ds.field(name) for name in names}, batch_size=_BATCH_ROWS
-        )
-        for batch in scan.to_batches():
-            columns = [
-                fitted(column, field.type)
-                for column, field in zip(batch.columns, fields, strict=True)
-            ]
+        for batch in pq.ParquetFile(link).iter_batches(_BATCH_ROWS, columns=names):
+            columns = [fitted(batch.column(field.name), field.type) for field in fields]
             yield pa.record_batch(columns, schema=fields)
 
 

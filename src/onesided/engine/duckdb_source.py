@@ -6,7 +6,7 @@ the brackets, stars and question marks of a name for a pattern.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -74,9 +74,11 @@ class Source:
     format: Mapping[str, Any]
     frame: pa.Table | None = None
 
-    def columns(self) -> list[str]:
-        """Every column in the form of our types."""
-        return [column_of(name, kind) for name, kind in self.kinds.items()]
+    def selected(self, names: Container[str]) -> str:
+        """A FROM item with these columns in the form of our types, in the source's order."""
+        listed = [column_of(name, kind) for name, kind in self.kinds.items() if name in names]
+        listed += [name for name in self.rows.added if name == POLICY and name in names]
+        return f"({self.rows.select(listed)})"
 
 
 def opened_source(
