@@ -28,8 +28,8 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_row_groups_are_left_out(path: Path, where: str) -> None:
     engine: Any = DuckDBEngine(path, Unit())
     query = sample_query(engine, "FALSE", where=where)
-    engine._prepare(query.coins, query.columns)
-    plan = engine._connection.sql(f"EXPLAIN {engine._statements.sample(query)}").fetchall()[0][1]
+    statements = engine._prepared(query.coins, query.columns)
+    plan = engine._connection.sql(f"EXPLAIN {statements.sample(query)}").fetchall()[0][1]
     assert "Filters:" in plan
     assert sum(batch.num_rows for batch in engine.sample(query)) > 0
     engine.close()

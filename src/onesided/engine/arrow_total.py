@@ -84,7 +84,7 @@ def in_microseconds(array: pa.Array, kind: pa.DataType) -> pa.Array:
 def _flat(array: pa.Array) -> pa.Array:
     kind = array.type
     if pa.types.is_string_view(kind):
-        return masked(array).cast(pa.large_string())
+        return masked(array.view(pa.binary_view()).cast(pa.large_binary()).view(pa.large_string()))
     if pa.types.is_binary_view(kind):
         return array.cast(pa.large_binary())
     if pa.types.is_float16(kind):
@@ -126,13 +126,18 @@ def _extension(array: Any) -> pa.Array:
 
 
 def _dictionary(array: Any) -> pa.Array:
-    """Left as it is where all of it is well and DuckDB reads its values as they are."""
-    values = array.type.value_type
-    plain = pa.types.is_string(values) or pa.types.is_large_string(values)
-    if plain and _is_valid(array):
+    """Still a dictionary where DuckDB reads its values as they are; NULL is NULL by its index."""
+    kind, values = array.type, array.dictionary
+    plain = pa.types.is_string(kind.value_type) or pa.types.is_large_string(kind.value_type)
+    if plain and not values.null_count and _is_valid(array):
         return array
-    decoded = total_array(array.dictionary).take(_within(array.indices, len(array.dictionary)))
-    return decoded.dictionary_encode() if plain else decoded
+    values = total_array(values)
+    indices = _within(array.indices, len(values))
+    if not plain:
+        return values.take(indices)
+    present = values.is_valid().take(indices)
+    kept = pc.if_else(present, indices, pa.scalar(None, indices.type))
+    return pa.DictionaryArray.from_arrays(kept, values, ordered=kind.ordered)
 
 
 def _within(indices: pa.Array, size: int) -> pa.Array:
@@ -150,7 +155,7 @@ def _nested(array: Any) -> pa.Array:
             return array
         return pa.StructArray.from_arrays(fields, names, mask=array.is_null())
     if pa.types.is_map(kind):
-        # DuckDB refuses a map with a key twice; a list of its entries holds everything.
+        # DuckDB stops at a map that has a key twice; a list of its entries holds everything.
         entries = pa.StructArray.from_arrays([array.keys, array.items], ["key", "value"])
         return _listed(pa.ListArray, array, array.offsets, entries)
     if pa.types.is_list(kind):

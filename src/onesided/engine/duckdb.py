@@ -22,10 +22,11 @@ from onesided.engine.base import (
     PublicTable,
     SampleQuery,
 )
+from onesided.engine.columns_read import read_by_count, read_by_sample
 from onesided.engine.duckdb_connection import connect, opening, releasing
 from onesided.engine.duckdb_mending import mended, reads_all
 from onesided.engine.duckdb_source import FRAME, NAME, ORDER, POLICY, opened_source
-from onesided.engine.duckdb_types import field_of
+from onesided.engine.duckdb_types import column_of, field_of
 from onesided.engine.flavours import DuckDBFlavour, ThriftyDuckDBFlavour
 from onesided.engine.frame_rows import sensitive_rows
 from onesided.engine.sources import Files, arrow_table, frame_fingerprint
@@ -80,10 +81,12 @@ class DuckDBEngine:
             kinds = self._source.kinds
             self._schema = Schema.of({name: field_of(kind) for name, kind in kinds.items()})
             self._unit = Unit(tuple(map(self._schema.resolve, unit.columns)))
-            self._relation = f"({self._source.rows.select(self._source.columns())})"
+            self._mended: str | None = None
             with opening():
-                names = ", ".join(map(_FLAVOUR.name, kinds))
-                empty = self._connection.sql(f"SELECT {names} FROM {self._relation} LIMIT 0")
+                listed = [column_of(name, kind) for name, kind in kinds.items()]
+                empty = self._connection.sql(
+                    f"SELECT {', '.join(listed)} FROM {self._source.rows.relation} LIMIT 0"
+                )
                 self._arrow = empty.to_arrow_table().schema
         except BaseException:
             self.close()
@@ -116,8 +119,8 @@ class DuckDBEngine:
 
     def inspect(self) -> Inspection:
         with opening():
-            self._read_totally(self._unit.columns)
-            rows = self._connection.sql(self._statements.inspection()).fetchall()
+            statements = self._statements(())
+            rows = self._connection.sql(statements.inspection()).fetchall()
         return Inspection(units=int(rows[0][0]), rows_without_key=int(rows[0][1]))
 
     def fingerprint(self) -> str:
@@ -135,8 +138,7 @@ class DuckDBEngine:
         DuckDB streams a filtered scan in the order of the source. That order is the order of the
         rows' names, so it is checked rather than trusted.
         """
-        self._prepare(query.coins, [*query.columns, *_read(query.policy, query.where)])
-        statements = self._statements
+        statements = self._prepared(query.coins, read_by_sample(query))
         if not self._unit.is_row:
             first, texts = statements.sorting(query.columns)
             if not first or not texts:
@@ -152,14 +154,13 @@ class DuckDBEngine:
             yield batch.select(list(range(batch.num_columns - 1)))
 
     def count(self, query: CountQuery) -> GroupCounts:
-        self._prepare(query.coins, _columns(query))
+        statements = self._prepared(query.coins, read_by_count(query))
         with releasing():
-            table = self._counted(query)
+            table = self._counted(statements, query)
         return GroupCounts.of(table, query.by)
 
-    def _counted(self, query: CountQuery) -> pa.Table:
+    def _counted(self, statements: Statements, query: CountQuery) -> pa.Table:
         """The faster way to cut units holds all of them in memory; beyond it, one that spills."""
-        statements = self._statements
         try:
             return self._connection.sql(statements.count(query)).to_arrow_table()
         except duckdb.OutOfMemoryException:
@@ -175,8 +176,6 @@ class DuckDBEngine:
         flags = sensitive_rows(self._frame, function, BATCH_ROWS)
         frame = self._source.frame.append_column(POLICY, flags)
         self._connection.register(FRAME, frame)
-        columns = [*self._source.columns(), POLICY]
-        self._relation = f"({self._source.rows.select(columns)})"
         hidden = Schema.of({**dict(self._schema.fields), POLICY: Field(Type.BOOLEAN)})
         return Predicate.parse(POLICY).bind(hidden)
 
@@ -194,10 +193,16 @@ class DuckDBEngine:
         self._connection.close()
         self._spill.remove()
 
-    @property
-    def _statements(self) -> Statements:
+    def _statements(self, columns: Iterable[str]) -> Statements:
+        """The statements on these columns and the key of the unit.
+
+        DuckDB looks at the statistics of every column that a FROM item lists, and may fail there.
+        """
+        read = {*columns, *self._unit.columns}
+        self._read_totally(read)
+        source = self._mended or self._source.selected(read)
         relation = Relation(
-            source=self._relation,
+            source=source,
             schema=self._schema,
             unit=self._unit,
             coin_key=f"getvariable('{_KEY_VARIABLE}')",
@@ -205,20 +210,23 @@ class DuckDBEngine:
         )
         return Statements(relation, _FLAVOUR)
 
-    def _prepare(self, coins: Coins | None, columns: Iterable[str]) -> None:
-        """Make sure that the columns are those that were opened, and bind the coin key."""
+    def _prepared(self, coins: Coins | None, columns: Iterable[str]) -> Statements:
+        """The statements, once the columns are known to be those that were opened.
+
+        The coin key is bound, too.
+        """
         with releasing():
             if self._source.rows.kinds(self._connection) != self._source.kinds:
                 raise ReleaseFailed(COLUMNS_CHANGED)
-            self._read_totally([*columns, *self._unit.columns])
             if coins is not None:
                 self._connection.execute(f"SET VARIABLE {_KEY_VARIABLE} = $key", {"key": coins.key})
+            return self._statements(columns)
 
-    def _read_totally(self, columns: Iterable[str]) -> None:
+    def _read_totally(self, columns: set[str]) -> None:
         """Make sure that DuckDB reads every cell of these columns, or mend what it cannot read."""
-        checks = {name: self._fragile.pop(name) for name in set(columns) & set(self._fragile)}
+        checks = {name: self._fragile.pop(name) for name in columns & set(self._fragile)}
         if checks and not reads_all(self._connection, self._source.rows, checks):
-            self._relation = mended(self._connection, self._source, self._arrow, self._spill.path)
+            self._mended = mended(self._connection, self._source, self._arrow, self._spill.path)
             self._fragile.clear()
 
     def _stream(self, statement: str) -> Iterator[pa.RecordBatch]:
@@ -237,17 +245,3 @@ def _checked_order(positions: pa.Array, last: int) -> int:
             "ask again with a key for the units."
         )
     return int(values[-1])
-
-
-def _columns(query: CountQuery) -> list[str]:
-    """The columns of the source that a count reads; others may be among them."""
-    columns = [*_read(query.policy, query.where), *(key.column for key in query.by)]
-    columns += [own for lookup in query.lookups for own, _ in lookup.on]
-    columns += [total.column for total in query.totals if total.column is not None]
-    if query.grams is not None:
-        columns += [query.grams.token, query.grams.position]
-    return columns
-
-
-def _read(policy: BoundPredicate, where: BoundPredicate | None) -> list[str]:
-    return [*policy.columns, *(() if where is None else where.columns)]

@@ -9,11 +9,12 @@ and the other columns are read by Arrow, which looks at no cell on its own.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
 import pyarrow as pa
-import pyarrow.dataset as ds
+import pyarrow.parquet as pq
 
 from onesided.engine.arrow_total import fitted
 from onesided.engine.duckdb_source import NAME, ORDER, Rows, Source
@@ -21,6 +22,7 @@ from onesided.engine.duckdb_types import column_of
 from onesided.engine.flavours import DuckDBFlavour
 
 _MENDED = "osd_mended"
+_TEXT = "VARCHAR"
 _BATCH_ROWS = 122_880
 _FLAVOUR = DuckDBFlavour()
 
@@ -41,52 +43,54 @@ def mended(
 ) -> str:
     """A FROM item that stands for the source; `schema` is that of its columns in our form."""
     path = folder / "mended.arrow"
-    whole = _native(connection, source, schema)
-    others = _others(source, schema)
     named = [pa.field(NAME, pa.string()), pa.field(ORDER, pa.int64())] if source.rows.name else []
     target = pa.schema([*schema, *named])
     with pa.ipc.new_file(path, target) as writer:
-        for one, other in _side_by_side(whole, others):
-            columns = [
-                (one if name in one.schema.names else other).column(name).cast(field.type)
-                for name, field in zip(target.names, target, strict=True)
-            ]
+        for pieces in _side_by_side(_native(connection, source), _others(source, schema)):
+            known = {name: piece.column(name) for piece in pieces for name in piece.schema.names}
+            columns = [known[field.name].cast(field.type) for field in target]
             writer.write_batch(pa.record_batch(columns, schema=target))
     connection.register(_MENDED, pa.ipc.open_file(pa.memory_map(str(path))).read_all())
     return _MENDED
 
 
-def _native(
-    connection: duckdb.DuckDBPyConnection, source: Source, schema: pa.Schema
-) -> pa.RecordBatchReader:
+def _native(connection: duckdb.DuckDBPyConnection, source: Source) -> pa.RecordBatchReader:
     """The columns that DuckDB reads, and what names and orders the rows."""
-    rows, kinds = source.rows, source.kinds
-    columns = [column_of(name, kind) for name, kind in kinds.items() if name not in rows.checks]
-    if not columns and not rows.name:
-        columns = [f"1 AS {_FLAVOUR.name(ORDER)}"]  # one column, so that there are rows
-    return connection.sql(rows.select(columns)).to_arrow_reader(_BATCH_ROWS)
+    columns = []
+    for name, kind in source.kinds.items():
+        column = _FLAVOUR.name(name)
+        if kind == _TEXT:
+            columns.append(f"TRY(decode(encode({column}))) AS {column}")
+        elif name not in source.rows.checks:
+            columns.append(column_of(name, kind))
+    if not columns and not source.rows.name:
+        columns = [f"1 AS {ORDER}"]  # one column, so that there are rows
+    lenient = replace(source.rows, relation=source.rows.lenient)
+    return connection.sql(lenient.select(columns)).to_arrow_reader(_BATCH_ROWS)
 
 
-def _others(source: Source, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """The other columns, file by file, in the order of their rows."""
-    names = [name for name in source.kinds if name in source.rows.checks]
+def _others(source: Source, schema: pa.Schema) -> Iterator[pa.RecordBatch] | None:
+    """The columns that Arrow reads, file by file, in the order of their rows; None without any."""
+    names = [name for name in source.rows.checks if source.kinds[name] != _TEXT]
+    if not names:
+        return None
     fields = pa.schema([schema.field(name) for name in names])
-    for link in source.rows.links:
-        scan = ds.dataset(link, format="parquet").scanner(
-            columns={name: ds.field(name) for name in names}, batch_size=_BATCH_ROWS
+    return (
+        pa.record_batch(
+            [fitted(batch.column(field.name), field.type) for field in fields], schema=fields
         )
-        for batch in scan.to_batches():
-            columns = [
-                fitted(column, field.type)
-                for column, field in zip(batch.columns, fields, strict=True)
-            ]
-            yield pa.record_batch(columns, schema=fields)
+        for link in source.rows.links
+        for batch in pq.ParquetFile(link).iter_batches(_BATCH_ROWS, columns=names)
+    )
 
 
 def _side_by_side(
-    first: Iterator[pa.RecordBatch], second: Iterator[pa.RecordBatch]
-) -> Iterator[tuple[pa.RecordBatch, pa.RecordBatch]]:
+    first: Iterator[pa.RecordBatch], second: Iterator[pa.RecordBatch] | None
+) -> Iterator[tuple[pa.RecordBatch, ...]]:
     """The same rows of both, in pieces."""
+    if second is None:
+        yield from ((batch,) for batch in first)
+        return
     one = other = None
     while True:
         if one is None or not len(one):

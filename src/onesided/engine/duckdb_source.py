@@ -6,7 +6,7 @@ the brackets, stars and question marks of a name for a pattern.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -40,6 +40,7 @@ class Rows:
     - `links`: the Parquet files that it reads, in order.
     - `checks`: columns that DuckDB cannot read where a cell does not fit, with the expression that
       reads all of the column and is true where a cell is wrong.
+    - `lenient`: the FROM item that hands out the bytes of texts as they are.
     """
 
     relation: str
@@ -48,6 +49,7 @@ class Rows:
     added: tuple[str, ...] = ()
     links: tuple[Path, ...] = ()
     checks: Mapping[str, str] = field(default_factory=dict)
+    lenient: str = ""
 
     def kinds(self, connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
         """The names and DuckDB types of the source's own columns, as they are now."""
@@ -74,9 +76,11 @@ class Source:
     format: Mapping[str, Any]
     frame: pa.Table | None = None
 
-    def columns(self) -> list[str]:
-        """Every column in the form of our types."""
-        return [column_of(name, kind) for name, kind in self.kinds.items()]
+    def selected(self, names: Container[str]) -> str:
+        """A FROM item with these columns in the form of our types, in the source's order."""
+        listed = [column_of(name, kind) for name, kind in self.kinds.items() if name in names]
+        listed += [name for name in self.rows.added if name == POLICY and name in names]
+        return f"({self.rows.select(listed)})"
 
 
 def opened_source(
@@ -201,25 +205,31 @@ def _csv(
 
 def _files(links: Mapping[Path, str], rows_named: bool, checks: Mapping[str, str]) -> Rows:
     paths = ", ".join(map(literal_path, links))
-    read = f"read_parquet([{paths}], hive_partitioning = false, can_have_nan = true"
-    if not rows_named:
-        return Rows(f"{read})", links=tuple(links), checks=checks)
-    if len(links) == 1:
-        tag, order = f"'{next(iter(links.values()))}:'", "file_row_number"
-    else:
-        plain = ", ".join(quoted(str(link)) for link in links)
-        position = f"list_position([{plain}], filename)"
-        listed = ", ".join(f"'{tag}:'" for tag in links.values())
-        tag = f"list_extract([{listed}], {position})"
-        order = f"{position} * {_FILE_SHIFT} + file_row_number"
+    options = "hive_partitioning = false, can_have_nan = true"
+    name = order = ""
+    if rows_named:
+        options += ", filename = true, file_row_number = true"
+        name, order = _naming(links)
     return Rows(
-        f"{read}, filename = true, file_row_number = true)",
-        f"{tag} || file_row_number",
+        f"read_parquet([{paths}], {options})",
+        name,
         order,
-        added=_VIRTUAL,
+        added=_VIRTUAL if rows_named else (),
         links=tuple(links),
         checks=checks,
+        lenient=f"read_parquet([{paths}], {options}, utf8_validation = 'ignore')",
     )
+
+
+def _naming(links: Mapping[Path, str]) -> tuple[str, str]:
+    """The expressions that name and order the rows of the files, each given with its tag."""
+    if len(links) == 1:
+        return f"'{next(iter(links.values()))}:' || file_row_number", "file_row_number"
+    plain = ", ".join(quoted(str(link)) for link in links)
+    position = f"list_position([{plain}], filename)"
+    tags = ", ".join(f"'{tag}:'" for tag in links.values())
+    tag = f"list_extract([{tags}], {position})"
+    return f"{tag} || file_row_number", f"{position} * {_FILE_SHIFT} + file_row_number"
 
 
 def _link(path: Path, link: Path) -> Path:

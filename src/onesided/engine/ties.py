@@ -42,8 +42,19 @@ def _run_starts(table: pa.Table, by: Sequence[str]) -> NDArray[np.int64]:
     for name in reversed(by):  # the last sorted columns tell most rows apart
         if not same.any():
             break
+        if not _is_comparable(table.schema.field(name).type):
+            continue
         same &= _equal_neighbours(table.column(name).combine_chunks())
     return np.concatenate([[0], np.flatnonzero(~same) + 1])
+
+
+def _is_comparable(kind: pa.DataType) -> bool:
+    """Whether Arrow can compare values of this type; lists and intervals are left out."""
+    try:
+        pc.equal(pa.array([], kind), pa.array([], kind))
+    except pa.ArrowNotImplementedError:
+        return False
+    return True
 
 
 def _equal_neighbours(column: pa.Array) -> NDArray[np.bool_]:

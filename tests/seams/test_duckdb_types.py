@@ -1,0 +1,139 @@
+"""No cell of any type decides what is said of other rows: hostile cells against plain ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from onesided.data.units import Unit
+from onesided.engine.duckdb import DuckDBEngine
+from onesided.language import Type
+from support.engines import count_query, sample_query
+from support.hostile_columns import HOSTILE, Hostile
+
+COPIES = 4
+Writer = Callable[[pa.Table, Path], Any]
+GROUPABLE = (Type.TEXT, Type.INTEGER, Type.FLOAT, Type.DATE, Type.TIMESTAMP, Type.BOOLEAN)
+
+
+def frame(table: pa.Table, folder: Path) -> Any:
+    return table
+
+
+def parquet(table: pa.Table, folder: Path, **options: Any) -> Path:
+    path = folder / "table.parquet"
+    pq.write_table(table, path, **options)
+    return path
+
+
+def bare_parquet(table: pa.Table, folder: Path) -> Path:
+    options = {"write_statistics": False, "use_dictionary": False, "row_group_size": 5}
+    return parquet(table, folder, **options)
+
+
+def folder_of_parquet(table: pa.Table, folder: Path) -> Path:
+    rows = len(table) // 2
+    pq.write_table(table.slice(0, rows), folder / "first.parquet")
+    pq.write_table(table.slice(rows), folder / "second.parquet")
+    return folder
+
+
+WRITERS = (frame, parquet, bare_parquet, folder_of_parquet)
+
+
+def cases() -> list[Any]:
+    return [
+        pytest.param(hostile, write, unit, id=f"{hostile.name}-{write.__name__}-{unit}")
+        for hostile in HOSTILE
+        for write in WRITERS
+        if write is frame or hostile.files
+        for unit in ((Unit(), Unit(("id",))) if write is frame else (Unit(),))
+    ]
+
+
+def tables(hostile: Hostile) -> Iterator[tuple[pa.Table, pa.Table]]:
+    """A table whose sensitive rows have the hostile cells, and its neighbour that has none."""
+    for plain, cells in hostile.columns():
+        empty = [pa.nulls(1, plain.type)] * len(cells)
+        yield _table(plain, cells), _table(plain, empty)
+
+
+def _table(plain: pa.Array, sensitive: list[pa.Array]) -> pa.Table:
+    column = pa.chunked_array([*sensitive, *[plain] * COPIES])
+    ids = list(range(len(column)))
+    return pa.table(
+        {
+            "id": ids,
+            "room": ["abc"[number % 3] for number in ids],
+            "hidden": [number < len(sensitive) for number in ids],
+            "x": column,
+        }
+    )
+
+
+@pytest.mark.parametrize(("hostile", "write", "unit"), cases())
+def test_a_cell_decides_nothing_about_others(
+    hostile: Hostile, write: Writer, unit: Unit, tmp_path: Path
+) -> None:
+    for number, pair in enumerate(tables(hostile)):
+        outcomes = []
+        for name, table in zip(("hostile", "plain"), pair, strict=True):
+            folder = tmp_path / f"{number}-{name}"
+            folder.mkdir()
+            engine = DuckDBEngine(write(table, folder), unit)
+            assert engine.inspect().units == len(table)
+            outcomes.append(list(_outcome(engine, hostile)))
+            engine.close()
+        assert outcomes[0] == outcomes[1]
+
+
+def _outcome(engine: DuckDBEngine, hostile: Hostile) -> Iterator[Any]:
+    """Everything about the rows that are not sensitive."""
+    columns = tuple(engine.schema)
+    yield engine.format
+    yield engine.output_schema(columns)
+    asked = hostile.comparison
+    for policy in ("hidden", f"hidden OR ({asked or 'x IS NULL'})"):
+        for where in (None, "x IS NOT NULL"):
+            query = sample_query(engine, policy, where=where, epsilon="40")
+            rows = pa.Table.from_batches(engine.sample(query), engine.output_schema(columns))
+            rows.validate(full=True)
+            assert not any(rows.column("hidden").to_pylist())
+            yield policy, where, _bits(rows)
+        for where in ("x IS NULL", *((asked, f"NOT ({asked})") if asked else ())):
+            yield policy, where, _open_counts(engine, policy, ["room"], where)
+        for key in _keys(engine):
+            yield policy, key, _open_counts(engine, policy, [key], None)
+
+
+def _keys(engine: DuckDBEngine) -> list[str]:
+    kind = engine.schema["x"].type
+    if kind not in GROUPABLE:
+        return []
+    derived = {Type.TIMESTAMP: ["hour(x)", "weekday(x)", "date(x)"], Type.DATE: ["weekday(x)"]}
+    return ["x", *derived.get(kind, [])]
+
+
+def _open_counts(
+    engine: DuckDBEngine, policy: str, by: list[str], where: str | None
+) -> tuple[Any, ...]:
+    """The groups that non-sensitive units are in, with their numbers."""
+    counts = engine.count(count_query(engine, policy, by, where=where))
+    counts.keys.validate(full=True)
+    open_groups = counts.nonsensitive > 0
+    keys = counts.keys.filter(pa.array(open_groups)) if by else counts.keys
+    return _bits(keys), counts.nonsensitive[open_groups].tolist()
+
+
+def _bits(table: pa.Table) -> bytes:
+    """The content, bit by bit, without turning a cell into a Python object."""
+    sink = pa.BufferOutputStream()
+    whole = table.combine_chunks().take(pa.array(range(len(table)), pa.int64()))
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(whole)
+    return bytes(memoryview(sink.getvalue()))
