@@ -74,7 +74,7 @@ def implies(first: Expression, second: Expression, schema: Schema | None) -> Rel
     read = dict.fromkeys([*column_names(trees[0]), *column_names(trees[1])])
     columns = [name for name in read if name not in unknowns]
     try:
-        regions = [_regions(name, meetings.cuts(name), schema) for name in columns]
+        regions = [_regions(name, meetings, schema) for name in columns]
     except NoRepresentative as missing:
         return not_proven(str(missing))
     count = prod(map(len, regions)) * 3 ** len(unknowns)
@@ -84,10 +84,10 @@ def implies(first: Expression, second: Expression, schema: Schema | None) -> Rel
     return _search(trees, row, dict(zip(columns, regions, strict=True)), unknowns)
 
 
-def _regions(name: str, cuts: Sequence[Value], schema: Schema | None) -> list[Representative]:
+def _regions(name: str, meetings: Meetings, schema: Schema | None) -> list[Representative]:
     """The representatives of a column, NULL among them unless the schema rules it out."""
     field = None if schema is None else schema[name]
-    regions = representatives(field, cuts)
+    regions = representatives(field, meetings.cuts(name), meets_columns=meetings.joins(name))
     return regions if field is not None and not field.nullable else [_NULL, *regions]
 
 

@@ -282,16 +282,41 @@ def _all_adapted(parts: Sequence[_Typed], kind: Type | None) -> tuple[Expression
 def _adapted(part: _Typed, kind: Type) -> Expression:
     """`part` as a `kind`: literals change in place, anything else is wrapped."""
     node = part.node
-    match node:
-        case Literal(None):
-            return Literal(kind, None)
-        case Literal(_, int() | Decimal() as number) if kind is Type.FLOAT:
-            return Literal(kind, float(number))
-        case Literal(Type.DATE, date() as day) if kind is Type.TIMESTAMP:
-            return Literal(kind, datetime.combine(day, time()))
+    if isinstance(node, Literal):
+        return _of_kind(node, kind)
     if (part.type, kind) in ((Type.INTEGER, Type.FLOAT), (Type.DATE, Type.TIMESTAMP)):
-        return Convert(node, kind)
+        return _converted(node, kind)
     return node
+
+
+def _converted(node: Expression, kind: Type) -> Expression:
+    """A conversion of columns and computed values alone, within alternatives."""
+    match node:
+        case Coalesce(operands):
+            return Coalesce(tuple(_converted(operand, kind) for operand in operands))
+        case Case(subject, branches, otherwise):
+            return Case(
+                subject,
+                tuple((when, _converted(then, kind)) for when, then in branches),
+                None if otherwise is None else _converted(otherwise, kind),
+            )
+        case Literal():
+            return _of_kind(node, kind)
+        case _:
+            return Convert(node, kind)
+
+
+def _of_kind(literal: Literal, kind: Type) -> Literal:
+    """A literal as a `kind` that its own type can meet."""
+    match literal.value:
+        case None:
+            return Literal(kind, None)
+        case int() | Decimal() as number if kind is Type.FLOAT:
+            return Literal(kind, float(number))
+        case date() as day if kind is Type.TIMESTAMP and literal.type is Type.DATE:
+            return Literal(kind, datetime.combine(day, time()))
+        case _:
+            return literal
 
 
 def _digits_of(value: object) -> Digits | None:

@@ -20,6 +20,7 @@ from onesided.language.tree import (
     Coalesce,
     Column,
     Compare,
+    Convert,
     Distinct,
     Expression,
     In,
@@ -82,6 +83,8 @@ def _within(node: Expression, least: _Binding) -> str:
 
 def _write(node: Expression) -> tuple[str, _Binding]:
     match node:
+        case Convert(operand):  # binding makes it, and a text has no word for it
+            return _write(operand)
         case Or(operands):
             return " OR ".join(_within(part, _Binding.AND) for part in operands), _Binding.OR
         case And(operands):

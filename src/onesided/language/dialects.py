@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import ClassVar
 
 from onesided.errors import PolicyError
-from onesided.language.tree import Expression, Operator, Part
+from onesided.language.tree import Operator, Part
 from onesided.language.types import INT64_MAX, INT64_MIN, Type
 from onesided.language.words import quoted
 from onesided.language.writer import Writer
@@ -73,12 +73,6 @@ class PostgresWriter(Writer):
 
     def by_code_point(self, text: str) -> str:
         return f'({text} COLLATE "C")'
-
-    def converted(self, operand: Expression, kind: Type) -> str:
-        text = self.write(operand)
-        # A date compares with a timestamp as its midnight, and later years than a timestamp has
-        # are still in order; the cast would be an error for them.
-        return text if kind is Type.TIMESTAMP else self.cast(text, kind)
 
     def checked(self, operator: Operator, left: str, right: str) -> str:
         exact = f"CAST({left} AS NUMERIC) {operator.value} CAST({right} AS NUMERIC)"

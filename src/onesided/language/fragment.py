@@ -46,6 +46,7 @@ class Meetings:
     def __init__(self, trees: Iterable[Expression]) -> None:
         self._leader: dict[str, str] = {}
         self._literals: dict[str, set[Literal]] = {}
+        self._joining: set[str] = set()
         for tree in trees:
             self._meet([tree], truth=True)
             for node in walk(tree):
@@ -55,6 +56,10 @@ class Meetings:
         """The literals that the column meets, in no particular order; NULL left out."""
         met = self._literals.get(self._find(column), set())
         return [literal.value for literal in met if literal.value is not None]
+
+    def joins(self, column: str) -> bool:
+        """Whether the column meets other columns too."""
+        return self._find(column) in self._joining
 
     def is_truth(self, parts: Iterable[Expression]) -> bool:
         """Whether the parts, which meet, are truth values."""
@@ -104,6 +109,7 @@ class Meetings:
             leader, other = self._find(columns[0]), self._find(column)
             if leader != other:
                 self._leader[other] = leader
+                self._joining.add(leader)
                 literals |= self._literals.pop(other, set())
         if columns:
             self._literals.setdefault(self._find(columns[0]), set()).update(literals)

@@ -26,6 +26,7 @@ _DAY = timedelta(days=1)
 _MICROSECOND = timedelta(microseconds=1)
 _WIDE = 2**127
 _ENOUGH_DIGITS = 100
+_EXACT_FLOATS = 2**53
 _END_OF_CALENDAR = "A literal is at the end of the calendar; use one further inside it."
 
 
@@ -41,12 +42,15 @@ class Representative:
     certain: bool = True
 
 
-def representatives(field: Field | None, cuts: Iterable[Value]) -> list[Representative]:
+def representatives(
+    field: Field | None, cuts: Iterable[Value], *, meets_columns: bool = False
+) -> list[Representative]:
     """One value, or more, of every region of a column that is not NULL.
 
     `field` is the column where a schema is at hand. Without one the type is told by the literals
     in `cuts`, and a number may be an integer or not, a date may have a time of day or not: a value
-    that only the wider type has is marked as not certain.
+    that only the wider type has is marked as not certain. Where the column `meets_columns`, one
+    of them may hold floats, which integers are converted to then.
     """
     values = [cut for cut in cuts if cut is not None]
     kind = _kind_of(values) if field is None else field.type
@@ -60,7 +64,7 @@ def representatives(field: Field | None, cuts: Iterable[Value]) -> list[Represen
         case Type.DATE | Type.TIMESTAMP:
             return _moments(values, None if field is None else kind)
         case Type.INTEGER | Type.WIDE_INTEGER | Type.DECIMAL:
-            return _numbers(values, field)
+            return _numbers(values, field, meets_columns)
         case Type.OTHER:
             return [Representative(0)]
 
@@ -89,22 +93,56 @@ def _certain(values: Iterable[Value]) -> list[Representative]:
     return [Representative(value) for value in values]
 
 
-def _numbers(values: Sequence[Value], field: Field | None) -> list[Representative]:
+def _numbers(
+    values: Sequence[Value], field: Field | None, meets_columns: bool
+) -> list[Representative]:
     cuts = sorted({Fraction(value) for value in values})  # type: ignore[arg-type]
     if field is None:
         if len({float(cut) for cut in cuts}) < len(cuts):
             # In a column of floats these literals are one point, in any other they are two.
             raise NoRepresentative("Two literals are the same as floats; give a schema.")
+        if meets_columns and not all(map(_as_float, cuts)):
+            raise NoRepresentative("A literal is so long that floats round it; give a schema.")
         whole = [Representative(n, INT64_MIN <= n <= INT64_MAX) for n in _grid(cuts)]
         return whole + [Representative(n, certain=False) for n in _between_integers(cuts)]
     if field.type is Type.INTEGER:
-        return _certain(n for n in _grid(cuts) if INT64_MIN <= n <= INT64_MAX)
+        rounded = (value for value in values if isinstance(value, float))
+        return _certain(_integers([*cuts, *_roundings(rounded)], INT64_MIN, INT64_MAX))
     if field.type is Type.WIDE_INTEGER:
-        return _certain(n for n in _grid(cuts) if -_WIDE <= n < _WIDE)
+        return _certain(_integers(cuts, -_WIDE, _WIDE - 1))
     if field.digits is None:
         return _certain([*_grid(cuts), *_between_integers(cuts)])
     unit = Fraction(1, 10**field.digits.fraction)
     return _certain(_decimal(n * unit) for n in _grid([cut / unit for cut in cuts]))
+
+
+def _integers(cuts: Sequence[Fraction], least: int, most: int) -> Iterator[int]:
+    """Integers from every region within the range of a type.
+
+    A cut beyond the range divides nothing in it, and has neighbours that the type does not hold.
+    """
+    inside = sorted({cut for cut in cuts if least <= cut <= most})
+    yield from (n for n in _grid(inside) if least <= n <= most)
+
+
+def _roundings(cuts: Iterable[float]) -> Iterator[Fraction]:
+    """The integers next to those where a conversion to floats begins or ends to give each cut.
+
+    Up to 2^53 it changes nothing. Beyond, integers on both sides of a cut become equal to it,
+    from half-way to the float before up to half-way to the float after.
+    """
+    for cut in cuts:
+        if abs(cut) >= _EXACT_FLOATS:
+            for other in (math.nextafter(cut, -math.inf), math.nextafter(cut, math.inf)):
+                middle = math.floor((Fraction(cut) + Fraction(other)) / 2)
+                yield from (Fraction(middle), Fraction(middle + 1))
+
+
+def _as_float(cut: Fraction) -> bool:
+    """Whether integers and floats compare with the literal as with the float it becomes."""
+    near = Fraction(float(cut))
+    same = cut == near or (math.floor(cut) == math.floor(near) and near.denominator != 1)
+    return same and abs(cut) < _EXACT_FLOATS
 
 
 def _grid(cuts: Sequence[Fraction]) -> list[int]:

@@ -190,7 +190,25 @@ class Writer(ABC):
         return f"({number})" if number.startswith("-") else number
 
     def converted(self, operand: Expression, kind: Type) -> str:
-        return self.cast(self.write(operand), kind)
+        text = self.write(operand)
+        return self.moment(operand, text) if kind is Type.TIMESTAMP else self.cast(text, kind)
+
+    def moment(self, operand: Expression, text: str) -> str:
+        """A date as a point in time; what timestamps lack becomes the nearest end of the calendar.
+
+        So they are still in order with every literal. NULL would make them sensitive for a policy
+        that compares them with a time of day, and not for one that compares them with a date.
+        """
+        cast = self.cast(text, Type.TIMESTAMP)
+        if not isinstance(operand, Column):
+            return cast  # the date of a timestamp
+        ends = ((">", date.max, datetime.max), ("<", date.min, datetime.min))
+        cases = " ".join(
+            f"WHEN {text} {side} {self._literal(Type.DATE, day)} "
+            f"THEN {self._literal(Type.TIMESTAMP, moment)}"
+            for side, day, moment in ends
+        )
+        return f"(CASE {cases} ELSE {cast} END)"
 
     @abstractmethod
     def string(self, value: str) -> str:
