@@ -196,7 +196,7 @@ def test_sums_of_far_numbers(postgres_url: str) -> None:
         for column in ("f", "n", "i"):
             for grid in (Fraction(1), Fraction(1, 2**60), Fraction(10**20)):
                 total = Total(column, grid, 100)
-                query = count_query(engine, "id = 2", ["id"], max_groups=1, total=total)
+                query = count_query(engine, "id = 2", ["id"], max_groups=1, totals=(total,))
                 assert len(engine.count(query).all) == 2
 
 

@@ -114,7 +114,7 @@ def count_query(
     where: str | None = None,
     max_groups: int | None = None,
     epsilon: str | None = None,
-    total: Total | None = None,
+    totals: tuple[Total, ...] = (),
 ) -> CountQuery:
     schema = engine.schema
     return CountQuery(
@@ -123,7 +123,7 @@ def count_query(
         None if where is None else Predicate.parse(where).bind(schema),
         max_groups,
         None if epsilon is None else Coins(KEY, Fraction(epsilon)),
-        total,
+        totals,
     )
 
 
