@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onesided.errors import RequestError
-from onesided.ledger.base import Spending
+from onesided.ledger.base import LedgerDamaged, Spending
 from onesided.ledger.totals import Standing, total_of
 from onesided.loss import Loss
 from support.ledgers import BASE, STRICTER
@@ -186,3 +186,12 @@ def test_a_reservation_has_equal_halves() -> None:
     for loss in (Loss(0, 1), Loss("1/2", "1/4")):
         with pytest.raises(RequestError, match="equal halves"):
             Standing().hold(Spending(loss=loss, policy_id=BASE, policy_sql=""))
+
+
+def test_what_is_not_held_cannot_be_settled() -> None:
+    standing, half = Standing(), Fraction(1, 2)
+    reserved = Spending(loss=Loss(half, half), policy_id=BASE, policy_sql="")
+    standing.hold(reserved)
+    standing.settle(reserved, Loss(0, 1), 1)
+    with pytest.raises(LedgerDamaged, match="do not add up"):
+        standing.settle(reserved, Loss(0, 1), 1)

@@ -36,7 +36,7 @@ from enum import StrEnum
 from fractions import Fraction
 
 from onesided.errors import RequestError
-from onesided.ledger.base import Spending
+from onesided.ledger.base import LedgerDamaged, Spending
 from onesided.ledger.chain import canonical, digest
 from onesided.loss import Loss
 
@@ -196,6 +196,8 @@ class Standing:
     def settle(self, spending: Spending, chosen: Loss, snapshot: int) -> Booking:
         """Book the pair that was chosen in place of what `spending` reserved."""
         check_choice(spending.loss, chosen)
+        if self.held.epsilon < spending.loss.epsilon:
+            raise LedgerDamaged("The open reservations of the ledger do not add up")
         self.held = self.held.minus(spending.loss)
         self.plain_sum -= spending.loss.epsilon
         return self.add(replace(spending, loss=chosen), snapshot)
