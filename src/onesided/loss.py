@@ -27,7 +27,7 @@ Number: TypeAlias = int | str | float | Decimal | Fraction
 
 LEAST_LOSS, MOST_LOSS = Fraction(1, 10**9), Fraction(10**6)
 """The range of an ε. Below it noise exceeds all counts that there are. Long before its upper end
-nothing is hidden any more, and a draw there still takes seconds."""
+nothing is hidden any more; there exact weights take half a minute at the most."""
 LEAST, MOST = Fraction(1, 10**15), Fraction(10**9)
 """The range of a budget, which many ε make up, and of the shares of one that mechanisms get."""
 MOST_DIGITS = 50

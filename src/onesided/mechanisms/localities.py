@@ -69,7 +69,7 @@ def sensitive_means(found: Pieces, sensitive: float, local: Located | None) -> F
     means = np.empty(found.means.size)
     means[~several] = alone * others / max(float(others.sum()), 1.0)
     means[several] = _by_locality(
-        found.means[several], place[several], max(sensitive - alone, 0.0), elsewhere
+        found.means[several], place[several], sensitive - alone, elsewhere
     )
     return means
 

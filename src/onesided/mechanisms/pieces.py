@@ -250,7 +250,8 @@ def pieces(probe: Counts, noise_rate: float) -> Pieces:
     _, level = np.unique(means, return_inverse=True)
     standing_out = np.bincount(level[piece], weights=alone)
     others = np.bincount(level[piece], weights=~alone)
-    means = means + (less * standing_out / np.maximum(others, 1))[level]
+    # Noise may have taken more than its mean; without a bound empty bins could have less than none.
+    means = np.maximum(means + (less * standing_out / np.maximum(others, 1))[level], 0.0)
     levels = np.where(alone, estimates - less, means[piece])
     parts = np.where(alone, means.size + np.arange(probe.size), piece)
     unseen = (sizes == 1)[piece] & ~alone & (probe <= 0)

@@ -32,7 +32,7 @@ from onesided.session.values import typed_values
 #: In a declared domain: everything that is not listed, NULL included. Its label is None.
 OTHER = "*"
 MOST_BINS = 20_000_000
-#: Values that are written one by one into a statement: 100,000 take a second to be read.
+#: Values that are written one by one into a statement: so many take seconds and half a gigabyte.
 MOST_LISTED = 100_000
 MOST_CHARACTERS_LISTED = 10_000_000
 
