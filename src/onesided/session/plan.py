@@ -24,7 +24,7 @@ from onesided.mechanisms.rr import RandomizedResponse
 from onesided.session.facts import DatasetFacts
 from onesided.session.grouping import Grouping
 from onesided.session.kernel import Kernel
-from onesided.session.questions.base import Missing
+from onesided.session.questions.base import Missing, TwoStep
 from onesided.session.questions.choosing import counting
 from onesided.session.questions.counts import CountingQuestion
 from onesided.session.scope import Scope
@@ -242,7 +242,9 @@ class Planning:
         if self.kernel is None:
             return question.loss.epsilon, True
         try:
-            quote = self.kernel.account.quote(question.spending, self.kernel.snapshot)
+            quote = self.kernel.account.quote(
+                question.spending, self.kernel.snapshot, reserves=isinstance(question, TwoStep)
+            )
         except RequestError:
             return None, False
         return quote.cost, quote.fits
