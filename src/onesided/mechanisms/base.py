@@ -133,14 +133,17 @@ class Mechanism(ABC):
 
     @property
     def least_share(self) -> Fraction:
-        """What is left of ε where all shares that are parameters, or their rests, are taken."""
+        """What is left of ε where all shares that are parameters, or their rests, are taken.
+
+        A share of all or nothing leaves one step alone, which nothing is taken from.
+        """
         share = Fraction(1)
         for each in fields(self):
             value = getattr(self, each.name)
             if isinstance(value, Mechanism):
                 share *= value.least_share
             elif each.name.endswith("_share"):
-                share *= min(value, 1 - value)
+                share *= min(value, 1 - value) or 1
         return share
 
     @abstractmethod

@@ -216,7 +216,7 @@ class Planning:
         cost, fits = self._price(question)
         if again:
             cost, fits, note = Fraction(0), True, note or "paid for already: the same answer again"
-        error = None if refusal else question.expected_error(self.share)
+        error = question.expected_error(self.share)
         return Option(
             mechanism=name,
             epsilon=epsilon,
