@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from onesided.data.units import Unit
+from onesided.engine.columns_read import ColumnsRead
 from onesided.engine.duckdb import DuckDBEngine
 from onesided.engine.public import read_public
 from support.engines import count_query, counted, sample_query, sampled
@@ -107,7 +108,8 @@ def test_no_filter_on_a_float_reaches_the_file(
     path = write(numbers(1, 2, NAN), tmp_path / "x.parquet")
     engine: Any = DuckDBEngine(path, Unit())
     query = sample_query(engine, condition, where=condition)
-    statement = engine._prepared(query.coins, ["k", "id"]).sample(query)
+    engine._prepare(query.coins, ColumnsRead.by_sample(query))
+    statement = engine._statements(frozenset(["k", "id"])).sample(query)
     plan = engine._connection.sql(f"EXPLAIN {statement}").fetchall()[0][1]
     words = "".join(plan.split()).replace("│", "")
     assert "nextafter(k,k)" in words
