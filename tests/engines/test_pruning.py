@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from onesided.data.units import Unit
+from onesided.engine.columns_read import ColumnsRead
 from onesided.engine.duckdb import DuckDBEngine
 from support.engines import sample_query
 
@@ -28,8 +29,9 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_row_groups_are_left_out(path: Path, where: str) -> None:
     engine: Any = DuckDBEngine(path, Unit())
     query = sample_query(engine, "FALSE", where=where)
-    statements = engine._prepared(query.coins, query.columns)
-    plan = engine._connection.sql(f"EXPLAIN {statements.sample(query)}").fetchall()[0][1]
+    engine._prepare(query.coins, ColumnsRead.by_sample(query))
+    statement = engine._statements(frozenset(query.columns)).sample(query)
+    plan = engine._connection.sql(f"EXPLAIN {statement}").fetchall()[0][1]
     assert "Filters:" in plan
     assert sum(batch.num_rows for batch in engine.sample(query)) > 0
     engine.close()

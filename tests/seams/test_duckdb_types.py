@@ -137,3 +137,23 @@ def _bits(table: pa.Table) -> bytes:
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(whole)
     return bytes(memoryview(sink.getvalue()))
+
+
+def test_a_cell_at_the_end_stops_no_stream(tmp_path: Path) -> None:
+    """Rows that were handed out before it are not handed out again, and none is lost."""
+    rows = 300_000
+    cells = pa.array([b"a"] * rows, pa.binary())
+    last = pa.concat_arrays([cells.slice(1), pa.array([b"\xff"])])
+    for unit in (Unit(), Unit(("id",))):
+        found = []
+        for number, column in enumerate((cells, last)):
+            hidden = [place == rows - 1 for place in range(rows)]
+            table = {"id": range(rows), "hidden": hidden, "x": column.view(pa.string())}
+            path = tmp_path / f"{number}-{unit}.parquet"
+            pq.write_table(pa.table(table), path, row_group_size=20_000, use_dictionary=False)
+            engine = DuckDBEngine(path, unit)
+            query = sample_query(engine, "hidden", epsilon="40")
+            drawn = pa.Table.from_batches(engine.sample(query))
+            found.append(drawn.column("id").to_pylist())
+            engine.close()
+        assert found[0] == found[1] == list(range(rows - 1))

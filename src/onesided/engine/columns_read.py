@@ -2,24 +2,44 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from onesided.engine.base import CountQuery, SampleQuery
 from onesided.language import BoundPredicate
 
 
-def read_by_sample(query: SampleQuery) -> list[str]:
-    """What is handed out, and what decides whether it is."""
-    return [*query.columns, *_conditions(query.policy, query.where)]
+@dataclass(frozen=True)
+class ColumnsRead:
+    """What a statement needs of the source.
+
+    - `deciding`: columns whose values decide about rows. An engine may decide without reading
+      them all, by what it knows of a file.
+    - `shown`: columns that are only handed out, counted by or added up.
+    """
+
+    deciding: frozenset[str] = frozenset()
+    shown: frozenset[str] = frozenset()
+
+    @property
+    def all(self) -> frozenset[str]:
+        return self.deciding | self.shown
+
+    @classmethod
+    def by_sample(cls, query: SampleQuery) -> ColumnsRead:
+        """The columns that a sample reads."""
+        return cls(_deciding(query.policy, query.where), frozenset(query.columns))
+
+    @classmethod
+    def by_count(cls, query: CountQuery) -> ColumnsRead:
+        """The columns that a count reads."""
+        deciding = set(_deciding(query.policy, query.where))
+        deciding |= {own for lookup in query.lookups for own, _ in lookup.on}
+        shown = {key.column for key in query.by}
+        shown |= {total.column for total in query.totals if total.column is not None}
+        if query.grams is not None:
+            deciding |= {query.grams.token, query.grams.position}
+        return cls(frozenset(deciding), frozenset(shown))
 
 
-def read_by_count(query: CountQuery) -> list[str]:
-    """What the units are counted by, what is added up, and what decides about both."""
-    columns = [*_conditions(query.policy, query.where), *(key.column for key in query.by)]
-    columns += [own for lookup in query.lookups for own, _ in lookup.on]
-    columns += [total.column for total in query.totals if total.column is not None]
-    if query.grams is not None:
-        columns += [query.grams.token, query.grams.position]
-    return columns
-
-
-def _conditions(policy: BoundPredicate, where: BoundPredicate | None) -> list[str]:
-    return [*policy.columns, *(() if where is None else where.columns)]
+def _deciding(policy: BoundPredicate, where: BoundPredicate | None) -> frozenset[str]:
+    return frozenset([*policy.columns, *(() if where is None else where.columns)])

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import duckdb
 import numpy as np
@@ -22,9 +22,9 @@ from onesided.engine.base import (
     PublicTable,
     SampleQuery,
 )
-from onesided.engine.columns_read import read_by_count, read_by_sample
+from onesided.engine.columns_read import ColumnsRead
 from onesided.engine.duckdb_connection import connect, opening, releasing
-from onesided.engine.duckdb_mending import mended, reads_all
+from onesided.engine.duckdb_mending import is_unreadable, mended, reads_all
 from onesided.engine.duckdb_source import FRAME, NAME, ORDER, POLICY, opened_source
 from onesided.engine.duckdb_types import column_of, field_of
 from onesided.engine.flavours import DuckDBFlavour, ThriftyDuckDBFlavour
@@ -39,6 +39,7 @@ BATCH_ROWS = 122_880
 _KEY_VARIABLE = "osd_coin_key"
 _PUBLIC = "osd_public_"
 _FLAVOUR = DuckDBFlavour()
+Result = TypeVar("Result")
 
 
 class DuckDBEngine:
@@ -77,7 +78,7 @@ class DuckDBEngine:
                     format,
                     rows_named=unit.is_row,
                 )
-            self._fragile = dict(self._source.rows.checks)
+            self._unread = set(self._source.rows.checks)
             kinds = self._source.kinds
             self._schema = Schema.of({name: field_of(kind) for name, kind in kinds.items()})
             self._unit = Unit(tuple(map(self._schema.resolve, unit.columns)))
@@ -119,9 +120,13 @@ class DuckDBEngine:
 
     def inspect(self) -> Inspection:
         with opening():
-            statements = self._statements(())
-            rows = self._connection.sql(statements.inspection()).fetchall()
+            keys = frozenset(self._unit.columns)
+            rows = self._whole(keys, self._inspected)
+            self._unread -= keys  # all of them were read
         return Inspection(units=int(rows[0][0]), rows_without_key=int(rows[0][1]))
+
+    def _inspected(self, statements: Statements) -> list[Any]:
+        return self._connection.sql(statements.inspection()).fetchall()
 
     def fingerprint(self) -> str:
         if self._files is None:
@@ -138,25 +143,29 @@ class DuckDBEngine:
         DuckDB streams a filtered scan in the order of the source. That order is the order of the
         rows' names, so it is checked rather than trusted.
         """
-        statements = self._prepared(query.coins, read_by_sample(query))
+        columns = ColumnsRead.by_sample(query)
+        self._prepare(query.coins, columns)
         if not self._unit.is_row:
-            first, texts = statements.sorting(query.columns)
+            first, texts = self._statements(columns.all).sorting(query.columns)
             if not first or not texts:
-                yield from self._stream(statements.sample(query) + statements.order(query.columns))
+                yield from self._stream(
+                    columns, lambda made: made.sample(query) + made.order(query.columns)
+                )
                 return
-            rows = self._stream(statements.sample(query) + statements.order_by(first))
+            rows = self._stream(columns, lambda made: made.sample(query) + made.order_by(first))
             yield from sorted_ties(rows, first, texts)
             return
         ordered = replace(query, columns=(*query.columns, ORDER))
         last = -1
-        for batch in self._stream(statements.sample(ordered)):
+        for batch in self._stream(columns, lambda made: made.sample(ordered)):
             last = _checked_order(batch.column(batch.num_columns - 1), last)
             yield batch.select(list(range(batch.num_columns - 1)))
 
     def count(self, query: CountQuery) -> GroupCounts:
-        statements = self._prepared(query.coins, read_by_count(query))
+        columns = ColumnsRead.by_count(query)
+        self._prepare(query.coins, columns)
         with releasing():
-            table = self._counted(statements, query)
+            table = self._whole(columns.all, lambda made: self._counted(made, query))
         return GroupCounts.of(table, query.by)
 
     def _counted(self, statements: Statements, query: CountQuery) -> pa.Table:
@@ -193,16 +202,14 @@ class DuckDBEngine:
         self._connection.close()
         self._spill.remove()
 
-    def _statements(self, columns: Iterable[str]) -> Statements:
+    def _statements(self, columns: frozenset[str]) -> Statements:
         """The statements on these columns and the key of the unit.
 
         DuckDB looks at the statistics of every column that a FROM item lists, and may fail there.
         """
-        read = {*columns, *self._unit.columns}
-        self._read_totally(read)
-        source = self._mended or self._source.selected(read)
+        read = columns | set(self._unit.columns)
         relation = Relation(
-            source=source,
+            source=self._mended or self._source.selected(read),
             schema=self._schema,
             unit=self._unit,
             coin_key=f"getvariable('{_KEY_VARIABLE}')",
@@ -210,28 +217,62 @@ class DuckDBEngine:
         )
         return Statements(relation, _FLAVOUR)
 
-    def _prepared(self, coins: Coins | None, columns: Iterable[str]) -> Statements:
-        """The statements, once the columns are known to be those that were opened.
+    def _prepare(self, coins: Coins | None, columns: ColumnsRead) -> None:
+        """Bind the coin key, once the columns are known to be what was opened, and readable.
 
-        The coin key is bound, too.
+        What decides about rows is read before: by a file's statistics DuckDB would leave out some
+        cells that it cannot read, and not others. What is shown is read by the statement itself.
         """
         with releasing():
             if self._source.rows.kinds(self._connection) != self._source.kinds:
                 raise ReleaseFailed(COLUMNS_CHANGED)
             if coins is not None:
                 self._connection.execute(f"SET VARIABLE {_KEY_VARIABLE} = $key", {"key": coins.key})
-            return self._statements(columns)
+            needed = self._unread & (columns.deciding | set(self._unit.columns))
+            needed |= self._unread & columns.all & self._source.rows.silent
+            checks = [self._source.rows.checks[name] for name in needed]
+            self._unread -= needed
+            if checks and not reads_all(self._connection, self._source.rows, checks):
+                self._mend()
 
-    def _read_totally(self, columns: set[str]) -> None:
-        """Make sure that DuckDB reads every cell of these columns, or mend what it cannot read."""
-        checks = {name: self._fragile.pop(name) for name in columns & set(self._fragile)}
-        if checks and not reads_all(self._connection, self._source.rows, checks):
-            self._mended = mended(self._connection, self._source, self._arrow, self._spill.path)
-            self._fragile.clear()
+    def _whole(self, columns: frozenset[str], work: Callable[[Statements], Result]) -> Result:
+        """What `work` gives; once more on a copy where it meets a cell that cannot be read."""
+        try:
+            return work(self._statements(columns))
+        except duckdb.Error as error:
+            if not self._can_mend(error):
+                raise
+        self._mend()
+        return work(self._statements(columns))
 
-    def _stream(self, statement: str) -> Iterator[pa.RecordBatch]:
+    def _stream(
+        self, columns: ColumnsRead, statement: Callable[[Statements], str]
+    ) -> Iterator[pa.RecordBatch]:
+        """The rows of a statement; from a copy on from where a cell cannot be read."""
+        given = 0
         with releasing():
-            yield from self._connection.sql(statement).to_arrow_reader(BATCH_ROWS)
+            try:
+                for batch in self._batches(statement(self._statements(columns.all))):
+                    yield batch
+                    given += len(batch)
+                return
+            except (duckdb.Error, OSError) as error:
+                if not self._can_mend(error):
+                    raise
+            self._mend()
+            for batch in self._batches(statement(self._statements(columns.all))):
+                yield batch.slice(min(given, len(batch)))
+                given -= min(given, len(batch))
+
+    def _batches(self, statement: str) -> Iterator[pa.RecordBatch]:
+        return iter(self._connection.sql(statement).to_arrow_reader(BATCH_ROWS))
+
+    def _can_mend(self, error: Exception) -> bool:
+        return is_unreadable(error) and self._mended is None and bool(self._source.rows.checks)
+
+    def _mend(self) -> None:
+        self._mended = mended(self._connection, self._source, self._arrow, self._spill.path)
+        self._unread.clear()
 
 
 def _checked_order(positions: pa.Array, last: int) -> int:

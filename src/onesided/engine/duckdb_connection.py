@@ -12,6 +12,9 @@ import pyarrow as pa
 from onesided.errors import ReleaseFailed, RequestError, SourceError
 
 _INTERRUPTED = "Query interrupted"
+#: A condition is evaluated on every row, whatever a file's statistics say of its values, and a
+#: TRY_CAST gives NULL: pushed into a reader of CSV files, it raises.
+_DISABLED = ("statistics_propagation", "type_pushdown", "scalar_fn_pushdown")
 _MAGIC = frozenset("*?[")
 
 
@@ -64,8 +67,7 @@ def connect(
         "enable_progress_bar = true",
         "enable_progress_bar_print = false",
         "preserve_insertion_order = true",
-        # A condition is evaluated on every row, whatever a file's statistics say of its values.
-        "disabled_optimizers = 'statistics_propagation'",
+        f"disabled_optimizers = '{','.join(_DISABLED)}'",
         f"temp_directory = {quoted(str(spill))}",
     ):
         connection.execute(f"SET {setting}")

@@ -8,7 +8,7 @@ and the other columns are read by Arrow, which looks at no cell on its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,22 +20,36 @@ from onesided.engine.arrow_total import fitted
 from onesided.engine.duckdb_source import NAME, ORDER, Rows, Source
 from onesided.engine.duckdb_types import column_of
 from onesided.engine.flavours import DuckDBFlavour
+from onesided.engine.parquet_format import Check
 
 _MENDED = "osd_mended"
 _TEXT = "VARCHAR"
 _BATCH_ROWS = 122_880
 _FLAVOUR = DuckDBFlavour()
+_ABOUT_CELLS = (
+    duckdb.InvalidInputException,
+    duckdb.ConversionException,
+    duckdb.OutOfRangeException,
+)
+_ABOUT_CELLS_IN_STREAMS = ("Invalid Input Error", "Conversion Error", "Out of Range Error")
 
 
-def reads_all(connection: duckdb.DuckDBPyConnection, rows: Rows, checks: Mapping[str, str]) -> bool:
-    """Whether DuckDB reads every cell of the columns, each given with its check."""
-    statement = f"SELECT {', '.join(checks.values())} FROM {rows.relation}"
+def reads_all(connection: duckdb.DuckDBPyConnection, rows: Rows, checks: Sequence[Check]) -> bool:
+    """Whether DuckDB reads every cell of the columns that `checks` are for."""
+    statement = f"SELECT {', '.join(check.expression for check in checks)} FROM {rows.relation}"
     try:
         return not any(connection.sql(statement).fetchall()[0])
-    except (duckdb.OutOfMemoryException, duckdb.IOException):
+    except duckdb.Error as error:
+        if is_unreadable(error):
+            return False
         raise
-    except duckdb.Error:
-        return False
+
+
+def is_unreadable(error: Exception) -> bool:
+    """Whether an error is about a cell; a stream of batches gives it as an error of the system."""
+    if isinstance(error, duckdb.Error):
+        return isinstance(error, _ABOUT_CELLS)
+    return isinstance(error, OSError) and str(error).startswith(_ABOUT_CELLS_IN_STREAMS)
 
 
 def mended(

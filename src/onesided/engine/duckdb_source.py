@@ -20,7 +20,7 @@ from onesided.engine.csv_format import CsvFormat, found_format
 from onesided.engine.duckdb_connection import literal_path, quoted
 from onesided.engine.duckdb_types import column_of, is_refused
 from onesided.engine.names import check_names, folded_name
-from onesided.engine.parquet_format import fragile_columns, parquet_names
+from onesided.engine.parquet_format import Check, fragile_columns, parquet_names
 from onesided.engine.sources import Files, Format, file_tag
 from onesided.errors import SourceError
 
@@ -38,8 +38,7 @@ class Rows:
 
     - `added`: columns that the FROM item has and the source does not.
     - `links`: the Parquet files that it reads, in order.
-    - `checks`: columns that DuckDB cannot read where a cell does not fit, with the expression that
-      reads all of the column and is true where a cell is wrong.
+    - `checks`: columns that DuckDB cannot read where a cell does not fit, and how to find that.
     - `lenient`: the FROM item that hands out the bytes of texts as they are.
     """
 
@@ -48,8 +47,13 @@ class Rows:
     order: str = ""
     added: tuple[str, ...] = ()
     links: tuple[Path, ...] = ()
-    checks: Mapping[str, str] = field(default_factory=dict)
+    checks: Mapping[str, Check] = field(default_factory=dict)
     lenient: str = ""
+
+    @property
+    def silent(self) -> set[str]:
+        """Columns in which DuckDB reads a wrong cell as some value."""
+        return {name for name, check in self.checks.items() if not check.raises}
 
     def kinds(self, connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
         """The names and DuckDB types of the source's own columns, as they are now."""
@@ -203,7 +207,7 @@ def _csv(
     return form, _files(typed, rows_named, {})
 
 
-def _files(links: Mapping[Path, str], rows_named: bool, checks: Mapping[str, str]) -> Rows:
+def _files(links: Mapping[Path, str], rows_named: bool, checks: Mapping[str, Check]) -> Rows:
     paths = ", ".join(map(literal_path, links))
     options = "hive_partitioning = false, can_have_nan = true"
     name = order = ""

@@ -32,6 +32,17 @@ _MOMENTS = frozenset(["TIMESTAMP", "TIMESTAMP WITH TIME ZONE"])
 
 
 @dataclass(frozen=True)
+class Check:
+    """An aggregate that reads every cell of a column.
+
+    - `raises`: a cell that is no value of its type is an error; otherwise the check is true then.
+    """
+
+    expression: str
+    raises: bool
+
+
+@dataclass(frozen=True)
 class _Node:
     """An entry of a file's schema, which is a tree in depth-first order."""
 
@@ -72,11 +83,8 @@ def parquet_names(connection: duckdb.DuckDBPyConnection, files: Mapping[Path, st
     return names
 
 
-def fragile_columns(connection: duckdb.DuckDBPyConnection, path: Path) -> dict[str, str]:
-    """Columns that DuckDB cannot read where a cell is no value of their type.
-
-    The expressions read every cell of a column, which raises where one is wrong, or are true then.
-    """
+def fragile_columns(connection: duckdb.DuckDBPyConnection, path: Path) -> dict[str, Check]:
+    """Columns that DuckDB reads wrongly, or not at all, where a cell is no value of their type."""
     found = {}
     for name, nodes in _tops(_nodes(connection, path)):
         column = _FLAVOUR.name(name)
@@ -84,10 +92,12 @@ def fragile_columns(connection: duckdb.DuckDBPyConnection, path: Path) -> dict[s
         if digits is not None:
             precision, scale = digits
             most = f"CAST('{10**precision - 1}e-{scale}' AS {nodes[0].kind})"
-            found[name] = f"coalesce(bool_or({column} NOT BETWEEN -{most} AND {most}), FALSE)"
+            wrong = f"coalesce(bool_or({column} NOT BETWEEN -{most} AND {most}), FALSE)"
+            found[name] = Check(wrong, raises=False)
         elif not all(node.is_sound for node in nodes):
             # The hash needs the cells: a count can be had without them, and so can a length.
-            found[name] = f"bit_xor(hash({column})) IS NULL AND count(*) > 0"
+            read = f"bit_xor(hash({column})) IS NULL AND count(*) > 0"
+            found[name] = Check(read, raises=True)
     return found
 
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from onesided.data.private import PrivateDirectory
 from onesided.engine.base import PublicTable
+from onesided.engine.duckdb_connection import connect
 from onesided.engine.duckdb_source import opened_source
 from onesided.engine.duckdb_types import column_of, field_of
 from onesided.engine.sources import Files, arrow_table
@@ -26,8 +27,7 @@ def read_public(name: str, source: Any) -> PublicTable:
     given = Files.find(str(source)) if named else arrow_table(source)
     folder = PrivateDirectory()
     try:
-        with duckdb.connect() as connection:
-            connection.execute("SET TimeZone = 'UTC'")
+        with connect(folder.path, None) as connection:
             opened = opened_source(connection, given, folder.path, rows_named=False)
             fields = {column: field_of(kind) for column, kind in opened.kinds.items()}
             readable = {
