@@ -155,8 +155,7 @@ def _from_files(session: Session, text: str, unit: Unit) -> SparkSource:
         addresses = {_local_path(each): _address(each) for each in frame.inputFiles()}
         if set(addresses) != set(files.paths):
             raise SourceError(
-                "Spark leaves out files and folders whose names begin with a dot or an underscore; "
-                "rename them."
+                "Spark leaves out files whose names begin with a dot or an underscore; rename them."
             )
         tags = {addresses[path]: tag for path, tag in files.tags().items()}
         listing = None
