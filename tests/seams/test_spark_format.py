@@ -116,8 +116,10 @@ def test_a_frozen_format(spark: Any, tmp_path: Path) -> None:
         write(path, changed)
         with pytest.raises(SourceError, match=told):
             format_of(spark, path, found)
-    frame = spark.createDataFrame(pa.table({"id": [1], "age": [40]}))
-    with pytest.raises(SourceError, match="opened with data in spark parquet"):
+    write(path, {"age": [40], "id": [1]})
+    assert format_of(spark, path, found) == found != format_of(spark, path)
+    frame = spark.createDataFrame(pa.table({"id": [1], "years": [40]}))
+    with pytest.raises(SourceError, match="age missing"):
         format_of(spark, frame, found)
 
 

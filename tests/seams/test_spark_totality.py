@@ -22,13 +22,13 @@ from support.engines import count_query, counted, sample_query, sampled
 from support.hostile import ARROW, hostile_corpus, hostile_rows
 from support.predicates import SCHEMA
 
-PREDICATES, IN_ONE_STATEMENT, ROWS = 48, 24, 60
+PREDICATES, IN_ONE_STATEMENT, ROWS = 72, 24, 60
 BEYOND = 2**63
 
 
 @contextmanager
-def opened(spark: Any, source: Any, *unit: str, **more: Any) -> Iterator[Any]:
-    with closing(SparkEngine(source, Unit(unit), spark, **more)) as engine:
+def opened(spark: Any, source: Any, *unit: str) -> Iterator[Any]:
+    with closing(SparkEngine(source, Unit(unit), spark)) as engine:
         yield engine
 
 
