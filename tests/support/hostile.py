@@ -89,10 +89,11 @@ def hostile_corpus(count: int) -> list[Predicate]:
     """Every comparison of numbers, then predicates that read a column; always the same list."""
     generator = Hostile(_picker(6))
     sides = itertools.product(("i", "small", "price", "f"), Comparison)
-    accepted = [
-        Predicate(Compare(comparison, Column(name), numeric_literal(WIDE[number % len(WIDE)])))
+    compared = (
+        bindable(Compare(comparison, Column(name), numeric_literal(WIDE[number % len(WIDE)])))
         for number, (name, comparison) in enumerate(sides)
-    ]
+    )
+    accepted = [each for each in compared if each is not None]
     while len(accepted) < count:
         predicate = bindable(generator.condition())
         if predicate is not None and predicate.columns:
