@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from datetime import date, datetime
 from decimal import Decimal
@@ -11,7 +12,7 @@ import pyarrow as pa
 
 from onesided.language import Predicate, Type
 from onesided.language.literals import numeric_literal
-from onesided.language.tree import Literal
+from onesided.language.tree import Column, Compare, Comparison, Literal
 from onesided.randomness import seeded
 from support.predicates import TEXTS, Generator, bindable
 
@@ -85,9 +86,14 @@ def hostile_rows(count: int) -> list[dict[str, Any]]:
 
 
 def hostile_corpus(count: int) -> list[Predicate]:
-    """Accepted predicates that read a column; the same list every time."""
+    """Every comparison of numbers, then predicates that read a column; always the same list."""
     generator = Hostile(_picker(6))
-    accepted: list[Predicate] = []
+    sides = itertools.product(("i", "small", "price", "f"), Comparison)
+    compared = (
+        bindable(Compare(comparison, Column(name), numeric_literal(WIDE[number % len(WIDE)])))
+        for number, (name, comparison) in enumerate(sides)
+    )
+    accepted = [each for each in compared if each is not None]
     while len(accepted) < count:
         predicate = bindable(generator.condition())
         if predicate is not None and predicate.columns:

@@ -28,6 +28,7 @@ from onesided.engine.flavours import PostgresFlavour
 from onesided.engine.postgres_catalog import find_table, row_sums
 from onesided.engine.postgres_connection import (
     COIN_KEY,
+    NO_RIGHT,
     Transaction,
     check_server,
     connect,
@@ -51,8 +52,9 @@ _FLAVOUR = PostgresFlavour()
 #: In the 128 MB of a hash table with `work_mem` at 64 MB, each of so many units has room for some
 #: twenty groups.
 _FEW_UNITS = 65_536
-#: The classes of the server's codes for a value, a name and a function that do not work.
-_FAILS_ON_A_ROW = ("22", "23", "42", "P0", "XX")
+#: The classes of the server's codes for a value, a name, a function or another server that do not
+#: work; one of them is about rights instead.
+_FAILS_ON_A_ROW = ("22", "23", "42", "P0", "HV")
 
 
 class PostgresEngine(RemoteEngine):
@@ -234,7 +236,8 @@ class PostgresEngine(RemoteEngine):
         try:
             self._table.evaluate(transaction.rows)
         except driver_errors() as error:
-            if str(getattr(error, "sqlstate", None) or "")[:2] in _FAILS_ON_A_ROW:
+            state = str(getattr(error, "sqlstate", None) or "")
+            if state[:2] in _FAILS_ON_A_ROW and state != NO_RIGHT:
                 raise SourceError(
                     f"What {self._table.name} computes fails on one of its rows, or needs a name "
                     "without a schema; mend it, or make a table of it."

@@ -18,6 +18,7 @@ from onesided.errors import ReleaseFailed, SourceError
 
 Result = TypeVar("Result")
 OLDEST_SERVER = 140_000
+NO_RIGHT = "42501"
 _KEY_SETTING = "onesided.coin_key"
 COIN_KEY = f"(SELECT current_setting('{_KEY_SETTING}'))"
 # Whoever may create objects could put an operator or a function in front of the server's own: only
@@ -173,7 +174,7 @@ def opening() -> Iterator[None]:
         yield
     except driver_errors() as error:
         state = str(getattr(error, "sqlstate", None) or "")
-        if state == "42501":
+        if state == NO_RIGHT:
             raise SourceError(
                 "This user may not read all of the table in PostgreSQL; grant SELECT on it, and "
                 "let no row-level security hide rows."

@@ -82,28 +82,28 @@ def check_names(names: Sequence[str]) -> None:
 
 
 def check_format(found: Mapping[str, Any], frozen: Mapping[str, Any] | None) -> None:
-    """Refuse a source whose columns are not those that an account was opened with."""
+    """Refuse a source whose columns are not those that an account was opened with.
+
+    Another engine has other words for the same types: only the names can be held against it.
+    """
     if frozen is None or found == frozen:
         return
-    if found["reader"] != frozen["reader"]:
-        raise SourceError(
-            f"The account was opened with data in {frozen['reader']}, and these are in "
-            f"{found['reader']}; open what it was opened with, or begin a new account."
-        )
     now, before = ([each["name"] for each in one["columns"]] for one in (found, frozen))
-    missing = [name for name in before if name not in now]
-    added = [name for name in now if name not in before]
-    changed = [
-        this["name"]
-        for this, that in zip(found["columns"], frozen["columns"], strict=False)
-        if this != that
-    ]
-    kinds = (("missing", missing), ("new", added), ("of another type or place", changed))
-    told = next(f"{', '.join(names)} {word}" for word, names in kinds if names)
-    raise SourceError(
-        f"The columns are not those that the account was opened with ({told}); bring them back, "
-        "or begin a new account."
+    changed = []
+    if found["reader"] == frozen["reader"]:
+        both = zip(found["columns"], frozen["columns"], strict=False)
+        changed = [this["name"] for this, that in both if this != that]
+    kinds = (
+        ("missing", [name for name in before if name not in now]),
+        ("new", [name for name in now if name not in before]),
+        ("of another type or place", changed),
     )
+    told = [f"{', '.join(names)} {word}" for word, names in kinds if names]
+    if told:
+        raise SourceError(
+            f"The columns are not those that the account was opened with ({told[0]}); bring them "
+            "back, or begin a new account."
+        )
 
 
 def cast_batch(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:

@@ -30,7 +30,7 @@ from onesided.engine.flavours import (
     PartedSparkFlavour,
     SparkFlavour,
 )
-from onesided.engine.remote import RemoteEngine, cast_batch, check_format
+from onesided.engine.remote import RemoteEngine, cast_batch
 from onesided.engine.spark_failures import opening, releasing
 from onesided.engine.spark_places import check_place, placed, write_folder
 from onesided.engine.spark_scans import NAME, ORDER, NamedRows
@@ -44,7 +44,7 @@ from onesided.engine.spark_session import (
     started,
     unwarned,
 )
-from onesided.engine.spark_source import SparkSource, find_source
+from onesided.engine.spark_source import find_source
 from onesided.engine.sql import Relation, Statements
 from onesided.errors import SourceError
 from onesided.language import Schema, Type
@@ -118,8 +118,7 @@ class SparkEngine(RemoteEngine):
         self._bytes: int | None = None
         try:
             with opening(), settings(self._spark, {**PINNED, **EXACT_NAMES}):
-                self._source: SparkSource = find_source(self._session, source, table, unit)
-                check_format(self.format, format)
+                self._source = find_source(self._session, source, table, unit, format)
                 self._view = self._named(self._source.frame)
                 scans = None if self._source.rows is None else self._source.rows.scans
                 self._scans = None if scans is None else self._named(scans)

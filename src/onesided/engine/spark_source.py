@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from onesided.data.units import Unit
 from onesided.engine.flavours import SparkFlavour
-from onesided.engine.remote import check_names
+from onesided.engine.remote import check_format, check_names
 from onesided.engine.sources import Files, Format, file_tag
 from onesided.engine.spark_columns import (
     MILLISECONDS,
@@ -124,10 +124,27 @@ class _Listing:
         )
 
 
-def find_source(session: Session, source: Any, table: str | None, unit: Unit) -> SparkSource:
-    """The source as Spark reads it; rows are units only in files, which give them names."""
+def find_source(
+    session: Session,
+    source: Any,
+    table: str | None,
+    unit: Unit,
+    frozen: Mapping[str, Any] | None = None,
+) -> SparkSource:
+    """The source as Spark reads it; rows are units only in files, which give them names.
+
+    - `frozen`: the format that an account was opened with; other columns are refused.
+    """
+    found = _found(session, source, table, unit, frozen)
+    check_format(found.format, frozen)
+    return found
+
+
+def _found(
+    session: Session, source: Any, table: str | None, unit: Unit, frozen: Mapping[str, Any] | None
+) -> SparkSource:
     if table is None and isinstance(source, str | Path):
-        return _from_files(session, str(source), unit)
+        return _from_files(session, str(source), unit, frozen)
     if unit.is_row:
         raise SourceError(
             "Rows of a table or DataFrame of Spark have no lasting names; name the key of the "
@@ -140,7 +157,9 @@ def find_source(session: Session, source: Any, table: str | None, unit: Unit) ->
     raise SourceError("Spark reads a path of Parquet files, a table or a DataFrame of its own.")
 
 
-def _from_files(session: Session, text: str, unit: Unit) -> SparkSource:
+def _from_files(
+    session: Session, text: str, unit: Unit, frozen: Mapping[str, Any] | None
+) -> SparkSource:
     spark = session.spark
     # A file may have columns that others have not: all of them are looked at, here and by Spark.
     reader = spark.read.option("mergeSchema", "true")
@@ -151,12 +170,12 @@ def _from_files(session: Session, text: str, unit: Unit) -> SparkSource:
         places = [f"file://{literal_path(os.fspath(path))}" for path in files.paths]
         kinds = _kinds(reader.parquet(*places))
         kinds.update(dict.fromkeys(in_milliseconds(files.paths, kinds), MILLISECONDS))
+        kinds = _in_order(kinds, frozen)
         frame = spark.read.schema(_stored(kinds)).parquet(*places)
         addresses = {_local_path(each): _address(each) for each in frame.inputFiles()}
         if set(addresses) != set(files.paths):
             raise SourceError(
-                "Spark leaves out files and folders whose names begin with a dot or an underscore; "
-                "rename them."
+                "Spark leaves out files whose names begin with a dot or an underscore; rename them."
             )
         tags = {addresses[path]: tag for path, tag in files.tags().items()}
         listing = None
@@ -165,7 +184,7 @@ def _from_files(session: Session, text: str, unit: Unit) -> SparkSource:
         files = None
         place = literal_path(text) if _WILDCARD.search(text) and exists(spark, text) else text
         reader = reader.option("recursiveFileLookup", "true")
-        kinds = _kinds(reader.parquet(place))
+        kinds = _in_order(_kinds(reader.parquet(place)), frozen)
         frame = reader.schema(_stored(kinds)).parquet(place)
         base = text if place != text else _WILDCARD.split(text, maxsplit=1)[0]
         listing = _Listing(frame, _address(base))
@@ -192,6 +211,16 @@ def _kinds(frame: DataFrame) -> dict[str, str]:
     """The columns and their types; two of them never mean the same name."""
     check_names([name for name, _ in frame.dtypes])
     return dict(frame.dtypes)
+
+
+def _in_order(kinds: dict[str, str], frozen: Mapping[str, Any] | None) -> dict[str, str]:
+    """The columns as an account has them: files may have them in another order, or some more."""
+    before = [] if frozen is None else [each["name"] for each in frozen["columns"]]
+    return {name: kinds[name] for name in sorted(kinds, key=lambda each: _place(before, each))}
+
+
+def _place(names: list[str], name: str) -> int:
+    return names.index(name) if name in names else len(names)
 
 
 def _stored(kinds: Mapping[str, str]) -> str:
