@@ -206,6 +206,9 @@ def _both(
 @contextmanager
 def _never_interrupted() -> Iterator[None]:
     """Processes begun here do not see Ctrl-C, which a terminal sends to all: this one ends them."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield  # a system without signal masks
+        return
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

@@ -107,6 +107,7 @@ def _run(arguments: list[str], stop: Stop) -> int:
         code, sentence = _ended(arguments, stop)
         stop.finish()
     except KeyboardInterrupt:
+        stop.finish()
         code, sentence = stop.exit_code or INTERRUPTED, NOTHING_CHARGED
     if sentence:
         # What was typed may be quoted in it, but no password.

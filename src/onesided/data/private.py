@@ -96,14 +96,15 @@ def _made(parent: Path, prefix: str) -> tuple[Path, int]:
 
 
 def _removed(path: Path, mark: int, process: int) -> None:
-    """Remove the directory; the mark goes last, so that what is left halfway can be found."""
+    """Remove a directory of this process."""
     if os.getpid() != process:
         return  # a fork has the object too, but not the directory
     with signals_held(), suppress(OSError):
         try:
-            _emptied(path)
+            _empty(path)
         finally:
-            os.close(mark)
+            os.close(mark)  # some systems keep a file that is open
+        _remove_mark(path)
 
 
 def _remove_if_abandoned(path: Path) -> None:
@@ -122,17 +123,22 @@ def _remove_if_abandoned(path: Path) -> None:
             return
         owner = Owner.read(mark)
         if owner.is_dead() if owner else os.listdir(path) == [MARK]:
-            _emptied(path)
+            _empty(path)
+            _remove_mark(path)
     finally:
         os.close(mark)
 
 
-def _emptied(path: Path) -> None:
+def _empty(path: Path) -> None:
+    """All but the mark goes, so that what is left halfway can still be found."""
     for entry in os.scandir(path):
         if entry.is_dir(follow_symlinks=False):
             shutil.rmtree(entry.path)
         elif entry.name != MARK:
             os.unlink(entry.path)
+
+
+def _remove_mark(path: Path) -> None:
     os.unlink(path / MARK)
     os.rmdir(path)
 
