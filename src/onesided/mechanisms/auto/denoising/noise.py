@@ -12,17 +12,11 @@ from onesided.mechanisms.noise import geometric_mean
 
 Floats = NDArray[np.float64]
 
-MEDIAN_STEP = 1 / 8
-"""To which part of its scale the median of noise is known."""
-
-APART = 1e-6
-"""Rates that differ by less are taken to differ by so much."""
-
-MEDIAN_REACH = 12.0
-"""Beyond so many scales there is next to nothing of the noise."""
-
-IMPOSSIBLE = 1e-300
+LEAST = 1e-300
 """In place of probabilities that are too small for a floating-point number."""
+
+QUANTILES = np.arange(-12.0, 12.0, 1 / 8)
+"""Where the median of noise is looked for, in its scales: e^(−12) is next to nothing."""
 
 
 @dataclass(frozen=True)
@@ -43,16 +37,17 @@ class Noise:
         is λᵗ·(1 − e^(−D(t+1)))/(1 − e^(−D)), λ the larger of α and β and D the difference of rates.
         """
         if self.down == inf:
-            return np.maximum(np.exp(-self.both * np.abs(noise)), IMPOSSIBLE)
+            return np.maximum(np.exp(-self.both * np.abs(noise)), LEAST)
         beyond = -expm1(-(self.both + self.down))
         above = np.exp(-self.both * np.maximum(noise, 0)) / beyond
         t = np.maximum(-noise, 0)
         least = min(self.both, self.down)
-        apart = max(abs(self.both - self.down), APART * least)
+        # Equal rates are taken to differ by a little: the limit is the same.
+        apart = max(abs(self.both - self.down), 1e-6 * least)
         sums = np.exp(-least * t) * np.expm1(-apart * (t + 1)) / expm1(-apart)
         below = sums + exp(-(self.both + self.down)) * np.exp(-self.down * t) / beyond
         found: Floats = np.where(noise >= 0, above, below)
-        return np.maximum(found, IMPOSSIBLE)
+        return np.maximum(found, LEAST)
 
     @property
     def mean(self) -> float:
@@ -67,6 +62,6 @@ class Noise:
     @property
     def median(self) -> int:
         """About what N − G exceeds as often as not, to a small part of its scale."""
-        places = np.arange(-MEDIAN_REACH, MEDIAN_REACH, MEDIAN_STEP) * self.scale
+        places = QUANTILES * self.scale
         heaped = np.cumsum(self.likelihood(places))
         return round(float(places[np.searchsorted(heaped, heaped[-1] / 2)]))

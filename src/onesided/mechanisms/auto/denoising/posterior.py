@@ -15,21 +15,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onesided.data.histogram import Counts
-from onesided.mechanisms.emptiness import CERTAIN, Block, odds_of_empty
-from onesided.mechanisms.neighbours import Expected, Quick
-from onesided.mechanisms.noise_on_sums import IMPOSSIBLE, Noise
+from onesided.mechanisms.auto.denoising.noise import LEAST, Noise
+from onesided.mechanisms.auto.denoising.smoothing import Expected, Quick
+from onesided.mechanisms.auto.denoising.zeros import Boxes, odds_of_empty
 
 Floats = NDArray[np.float64]
 
-ROUNDS = 60
+FINE = 1 / 8
+"""How far apart noisy counts must lie for noise to tell them apart, in its scales."""
+
+SUPPOSED = np.concatenate([[0.0], np.arange(2 * FINE, 3, FINE), np.arange(3, 27, 2 * FINE)])
+"""The counts that are supposed, in scales of the noise: finely where noise hides counts."""
+
+FAR = 25.0
+"""Counts of so many scales of the noise are no empty bins beyond any doubt: e^(−25)."""
+
+ROUNDS = 40
 """Rounds of expectation maximisation; the last ones move next to nothing."""
-
-NEAR, FAR = 3.0, 25.0
-"""In scales of the noise: counts up to `NEAR` are told apart finely, and beyond `FAR` noise does so
-little that they stay as they are but for it, unless something is expected of them."""
-
-FINE, COARSE = 1 / 8, 1 / 4
-"""How far apart the supposed counts are, in scales of the noise, below and above `NEAR`."""
 
 FIRST_EMPTY = 0.5
 """The share of empty bins that is supposed at first. Counts far below the noise are not told from 0
@@ -41,17 +43,11 @@ less than the noise's scale are still taken for empty: two standard errors."""
 
 BEYOND_CHANCE = 5.0
 """By how much the logarithm of all likelihoods must rise before what is expected of bins counts at
-all: the best of many partitions explains some noise as well, and empty bins pay for that."""
-
-SHARE_ROUNDS = 20
-"""Rounds of expectation maximisation for a single share."""
+all: e⁵ is odds of 150 to 1."""
 
 ANY_COUNT = 0.5
-"""How many full bins more are supposed than others tell of, with any count alike, so that none is
-ruled out."""
-
-MORE_EMPTY = 1 / 32
-"""How many more empty bins are supposed than there seem to be, so that 0 is never ruled out."""
+"""How many bins more are supposed than others tell of, with any count alike (Jeffreys' prior), so
+that none is ruled out."""
 
 
 def likely_counts(
@@ -59,20 +55,20 @@ def likely_counts(
     noise: Noise,
     *,
     least: Counts | None = None,
-    block: Counts | None = None,
+    box: Counts | None = None,
     expected: Expected | None = None,
     none_empty: bool = False,
 ) -> Counts:
     """Given `noisy` = x + `noise` for counts x ≥ 0, the x̂ of least expected Σ|x̂ − x|/max(x, 1).
 
     That is the median of what x may be, each value v weighted with its probability over max(v, 1).
-    No x is below `least`, where that is known. Bins of one `block` are about as likely to be empty;
+    No x is below `least`, where that is known. Bins of one `box` are about as likely to be empty;
     otherwise all are. What is `expected` of bins, in their order, counts as much as it is worth. If
     `none_empty`, what seems empty is supposed to hold a few units, so that less is given up.
     """
     values = noisy.reshape(-1)
     bounds = np.zeros_like(values) if least is None else least.reshape(-1)
-    blocks = np.zeros_like(values) if block is None else block.reshape(-1)
+    boxes = np.zeros_like(values) if box is None else box.reshape(-1)
     told = Expected.nothing(values.size) if expected is None else expected
     estimate = np.maximum(values - noise.median, 0)
     is_far = values > FAR * noise.scale
@@ -82,7 +78,7 @@ def likely_counts(
         drawn = _drawn_to_expected(estimate[far], unbiased, noise.variance, told.at(far))
         estimate[far] = np.rint(np.maximum(drawn, bounds[far]))
     if drowned.size:
-        here = Block(blocks[drowned], np.bincount(blocks))
+        here = Boxes(boxes[drowned], np.bincount(boxes))
         estimate[drowned] = _medians(
             values[drowned], noise, bounds[drowned], here, told.at(drowned), none_empty
         )
@@ -113,9 +109,9 @@ def _share_that_predicts(one: Floats, other: Floats) -> float:
     The most likely share, given how likely these were to either; 0 unless it explains them better
     than the `other` does alone, by more than chance.
     """
-    one, other = np.maximum(one, IMPOSSIBLE), np.maximum(other, IMPOSSIBLE)
+    one, other = np.maximum(one, LEAST), np.maximum(other, LEAST)
     share = 0.5
-    for _ in range(SHARE_ROUNDS):
+    for _ in range(ROUNDS):
         share = float(np.mean(share * one / (share * one + (1 - share) * other)))
     gain = float(np.sum(np.log1p(share * (one / other - 1))))
     return share * one.size / (one.size + 1) if gain > BEYOND_CHANCE else 0.0
@@ -153,27 +149,27 @@ def _medians(
     noisy: Counts,
     noise: Noise,
     least: Counts,
-    block: Block,
+    boxes: Boxes,
     expected: Expected,
     none_empty: bool,
 ) -> Counts:
-    scale = noise.scale
     # Noisy counts that noise cannot tell apart are treated as one.
-    width = max(1, round(scale * FINE))
+    width = max(1, round(noise.scale * FINE))
     places, where, times = np.unique(
         np.floor_divide(noisy, width), return_inverse=True, return_counts=True
     )
-    supposed = _supposed(float(noisy.max()), scale)
+    supposed = np.unique(np.rint(SUPPOSED * noise.scale))
+    supposed = supposed[supposed <= max(float(noisy.max()), 0.0) + noise.scale]
     if supposed.size == 1:
         return np.zeros_like(noisy)
     middles = places * width + (width - 1) / 2
     likelihood = noise.likelihood(middles[:, None] - supposed[None, :])
     prior = _most_likely(likelihood, times)
     if not least.any():
-        prior = _plainest(prior, likelihood, times, int(np.searchsorted(supposed, scale)))
-    empty, full = likelihood[:, 0], likelihood[:, 1:] * _of_others(prior, likelihood, times)
-    odds = odds_of_empty(float(prior[0]), empty[where], full.sum(axis=1)[where], block)
-    alone = _Likely(empty[where] * odds, full, where)
+        prior = _plainest(prior, likelihood, times, int(np.searchsorted(supposed, noise.scale)))
+    empty, full = likelihood[where, 0], likelihood[:, 1:] * _of_others(prior, likelihood, times)
+    odds = odds_of_empty(float(prior[0]), empty, full.sum(axis=1)[where], boxes, ROUNDS // 2)
+    alone = _Likely(empty * odds, full, where)
     # Between the 1 that errors of empty bins are divided by and the least count above it.
     of_empty = sqrt(supposed[1]) if none_empty else 1.0
     estimate = alone.medians(supposed[1:], least, of_empty)
@@ -192,20 +188,18 @@ def _beside(
 
     The latter has such `odds` of empty bins in it, which are to be shares of one whole here.
     """
-    of_others = 1 / (1 + odds)
-    by_others = (alone.empty + alone.full.sum(axis=1)[alone.row]) * of_others
+    by_others = (alone.empty + alone.full.sum(axis=1)[alone.row]) / (1 + odds)
     chances = expected.chances(supposed)
     chances *= likelihood.astype(np.float32)[alone.row]
     share = _share_that_predicts(chances.sum(axis=1, dtype=np.float64), by_others)
     if not share:
         return None
-    of_others *= 1 - share
+    of_others = (1 - share) / (1 + odds)
     chances *= np.float32(share)
-    empty = chances[:, 0] + of_others * alone.empty
     full = alone.full.astype(np.float32)[alone.row]
     full *= of_others.astype(np.float32)[:, None]
     full += chances[:, 1:]
-    return _Likely(empty, full, np.arange(empty.size))
+    return _Likely(chances[:, 0] + of_others * alone.empty, full, np.arange(len(full)))
 
 
 def _first_reaching(heaped: Floats | Quick, row: Counts, wanted: Floats) -> Counts:
@@ -219,25 +213,15 @@ def _first_reaching(heaped: Floats | Quick, row: Counts, wanted: Floats) -> Coun
     return low
 
 
-def _supposed(largest: float, scale: float) -> Floats:
-    """What counts there may be: 0, and multiples of parts of the noise's scale."""
-    near = np.arange(2 * FINE, NEAR, FINE)
-    far = np.arange(NEAR, FAR + 2, COARSE)
-    found = np.unique(np.rint(np.concatenate([[0.0], near * scale, far * scale])))
-    return np.asarray(found[found <= max(largest, 0) + scale], dtype=np.float64)
-
-
 def _most_likely(likelihood: Floats, times: Counts) -> Floats:
     """The distribution over columns under which the rows, each seen so many `times`, are likely."""
     size = likelihood.shape[1]
     prior = np.full(size, (1 - FIRST_EMPTY) / size)
     prior[0] += FIRST_EMPTY
-    total = times.sum() + MORE_EMPTY
     for _ in range(ROUNDS):
         shares = times / (likelihood @ prior)
         prior = prior * (shares @ likelihood)
-        prior[0] += MORE_EMPTY
-        prior /= total
+        prior /= prior.sum()
     return prior
 
 
@@ -261,8 +245,8 @@ def _plainest(prior: Floats, likelihood: Floats, times: Counts, small: int) -> F
     best = times @ np.log(likelihood @ prior)
     for last in range(small, 0, -1):
         plain = prior.copy()
-        plain[1 : last + 1] *= 1 - CERTAIN
-        plain[0] += prior[1 : last + 1].sum() * CERTAIN
-        if best - times @ np.log(likelihood @ plain) <= WELL_POSSIBLE:
+        plain[0] += prior[1 : last + 1].sum()
+        plain[1 : last + 1] = 0
+        if best - times @ np.log(np.maximum(likelihood @ plain, LEAST)) <= WELL_POSSIBLE:
             return plain
     return prior

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from onesided.experiments.metrics import mre
-from onesided.mechanisms.neighbours import Expected, expected_from_neighbours
-from onesided.mechanisms.noise_on_sums import Noise
-from onesided.mechanisms.posterior import likely_counts
+from onesided.mechanisms.auto.denoising.noise import Noise
+from onesided.mechanisms.auto.denoising.posterior import likely_counts
+from onesided.mechanisms.auto.denoising.smoothing import Expected, expected_from_others
 from onesided.randomness import seeded
 
 RATE = Fraction(1, 100)
@@ -25,7 +25,7 @@ def noisy(counts: np.ndarray, seed: int) -> np.ndarray:
 
 
 def expected(counts: np.ndarray, seed: int = 1) -> Expected:
-    return expected_from_neighbours(noisy(counts, seed), NOISE.variance)
+    return expected_from_others(noisy(counts, seed), NOISE.variance)
 
 
 def test_bins_that_are_all_alike_tell_of_each_other() -> None:
@@ -57,13 +57,13 @@ def test_a_bin_does_not_speak_for_itself() -> None:
     counts = np.zeros(64)
     for own in (0.0, 3.0, 100.0):
         counts[20] = own
-        found = expected_from_neighbours(counts, 1.0)
+        found = expected_from_others(counts, 1.0)
         assert found.variances[20] == np.inf or found.means[20] == 0
 
 
 @pytest.mark.parametrize("bins", [1, 2, 3, 5, 7])
 def test_few_bins(bins: int) -> None:
-    found = expected_from_neighbours(np.full(bins, 10.0), 4.0)
+    found = expected_from_others(np.full(bins, 10.0), 4.0)
     told = found.variances < np.inf
     assert found.means.shape == found.variances.shape == (bins,)
     assert told.any() == (bins > 1)
@@ -71,7 +71,7 @@ def test_few_bins(bins: int) -> None:
 
 
 def test_where_there_is_no_noise_nothing_is_left_to_tell() -> None:
-    found = expected_from_neighbours(np.full(8, 10.0), Noise(1000.0, 1000.0).variance)
+    found = expected_from_others(np.full(8, 10.0), Noise(1000.0, 1000.0).variance)
     assert np.all(found.variances == np.inf)
 
 
@@ -104,7 +104,7 @@ def test_neighbours_help_where_they_are_alike_and_do_no_harm_elsewhere(kind: str
     alone, beside = [], []
     for seed in range(6):
         drawn = noisy(counts, seed)
-        told = expected_from_neighbours(drawn, NOISE.variance)
+        told = expected_from_others(drawn, NOISE.variance)
         alone.append(mre(counts, likely_counts(drawn, NOISE)))
         beside.append(mre(counts, likely_counts(drawn, NOISE, expected=told)))
     assert np.mean(beside) <= GAIN.get(kind, 1.02) * np.mean(alone)
@@ -114,6 +114,6 @@ def test_neighbours_that_are_none_are_not_believed() -> None:
     """The same counts in a random order: what lies beside a bin says nothing of it."""
     counts = seeded(3).generator().permutation(LEVELS["steps"]).astype(np.int64)
     drawn = noisy(counts, 5)
-    told = expected_from_neighbours(drawn, NOISE.variance)
+    told = expected_from_others(drawn, NOISE.variance)
     alone = mre(counts, likely_counts(drawn, NOISE))
     assert mre(counts, likely_counts(drawn, NOISE, expected=told)) <= 1.02 * alone

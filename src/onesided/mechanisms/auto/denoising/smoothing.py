@@ -1,4 +1,4 @@
-"""What the count of each bin is expected to be, as the noisy counts around it tell.
+"""What the count of each bin is expected to be, as the noisy counts around it tell: shrinkage.
 
 Where neighbours are alike, many noisy counts tell of one. Which of them are alike is told by the
 noisy counts too, so that nothing here reads data and floating point does no harm.
@@ -21,26 +21,15 @@ Quick = NDArray[np.float32]
 """Probabilities of very many counts, of which a few digits are enough."""
 
 LINES = 8
-"""Partitions are into halves of halves, each begun elsewhere so that their edges differ."""
+"""Partitions are into halves of halves, each begun elsewhere: an edge then lies well inside the
+boxes of most others."""
 
 COST_OF_BOX = 3.0
-"""By how many variances of the noise a box is supposed to be worse than it seems: the best of many
-partitions is the luckiest as well."""
+"""By how many variances of the noise a box is supposed to be worse than it seems, as the best of
+many partitions is the luckiest as well; Stein's estimate needs so many bins of a box itself."""
 
 TOO_UNEQUAL = 2.0
-"""Counts that vary by more variances of the noise than this tell nothing of one another."""
-
-NO_NOISE = 1e-6
-"""The variance of noise that moves no count: nothing is left to be told by others."""
-
-FEW = 3
-"""In boxes of so few bins a bin's own noisy count tells how equal they are too."""
-
-REACH = 8.0
-"""Beyond so many standard deviations there is next to nothing of a normal distribution."""
-
-TINY = 1e-30
-"""In place of a sum of probabilities that are too small for a floating-point number."""
+"""Counts that vary beyond noise by more of its variances tell less of a bin than its own does."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +63,7 @@ class Expected:
         )
         below = _normal_below((edges - means[:, None]) / spreads[:, None])
         below[:, 1:] -= below[:, :-1].copy()
-        below /= np.maximum(below.sum(axis=1, keepdims=True), np.float32(TINY))
+        below /= np.maximum(below.sum(axis=1, keepdims=True), np.finfo(np.float32).tiny)
         return below
 
 
@@ -117,7 +106,7 @@ class _Boxes:
         return np.where(n <= 3, few, np.where(spread < n - 3, to_the_mean, partly))
 
 
-def expected_from_neighbours(noisy: NDArray[Any], variance: float) -> Expected:
+def expected_from_others(noisy: NDArray[Any], variance: float) -> Expected:
     """For bins along a line, with unbiased `noisy` counts whose noise has such a `variance`.
 
     Bins are put into boxes that are halves of halves of the line, so that the estimated risk is
@@ -125,7 +114,7 @@ def expected_from_neighbours(noisy: NDArray[Any], variance: float) -> Expected:
     of its box, and the variance of these beyond that of their noise with what noise leaves in the
     mean, variance/n. Several partitions count as much as they are certain.
     """
-    if variance < NO_NOISE:
+    if variance < np.finfo(float).eps:
         return Expected.nothing(noisy.size)
     counts = noisy / np.sqrt(variance)
     lines, place = _lines(counts)
@@ -135,7 +124,7 @@ def expected_from_neighbours(noisy: NDArray[Any], variance: float) -> Expected:
     own = (counts - means) ** 2 * others / (others + 1)
     alike = (number > 1) & (spread <= (1 + TOO_UNEQUAL) * others)
     without_own = np.maximum(spread - own, 0) / np.maximum(others - 1, 1)
-    spread = np.where(number > FEW, without_own, spread / others)
+    spread = np.where(number > 3, without_own, spread / others)
     variances = np.maximum(spread - 1, 0) + 1 / others
     weights = np.where(alike, 1 / variances, 0.0)
     certainty = weights.sum(axis=0)
@@ -150,7 +139,7 @@ def expected_from_neighbours(noisy: NDArray[Any], variance: float) -> Expected:
 
 def _normal_below(places: Quick) -> Quick:
     """Φ of each place to about 10⁻⁴ of 1, by a logistic function of a cubic one; quickly."""
-    np.clip(places, -REACH, REACH, out=places)
+    np.clip(places, -8, 8, out=places)
     cubic = places * places
     cubic *= np.float32(-0.070566)
     cubic -= np.float32(1.5976)
