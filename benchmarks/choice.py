@@ -49,7 +49,7 @@ def judge(cell: Cell) -> Judged:
     choosing, others = seeded(cell.seed).spawn(2)
     data, epsilon = cell.made.histogram, rational(cell.epsilon)
     public, auto = PublicShape.of(data), Auto()
-    tried = candidates(public)
+    tried = [form for each in candidates(public) for form in each.forms]
     errors, chosen = np.zeros((cell.runs, len(tried))), []
     for run in range(cell.runs):
         probe = auto.probe(data, epsilon, choosing)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from onesided.data import Covers, Histogram, Interval, Measured, Measurement, MeasurementTerms
 from onesided.data.histogram import Counts
@@ -58,6 +59,15 @@ class Candidate(ABC):
     @abstractmethod
     def measure(self, data: Histogram, look: Look, rng: Randomness) -> Measurement:
         """Run on `data`, of which the probe has shown `look`."""
+
+    @property
+    def forms(self) -> tuple[Candidate, ...]:
+        """What may be made of one measurement: itself, or several ways to read it."""
+        return (self,)
+
+    def tried(self, data: Histogram, look: Look, rng: Randomness) -> list[NDArray[Any]]:
+        """The value of each of its forms, after one measurement."""
+        return [self.measure(data, look, rng).value]
 
     @abstractmethod
     def expected_error(self, public: PublicShape, epsilon: Fraction) -> float | None:
@@ -147,20 +157,19 @@ class AllBins(Candidate):
         return MeasurementTerms(left, noise, whole=True, covers=COVERS)
 
     def measure(self, data: Histogram, look: Look, rng: Randomness) -> Measurement:
-        left = self.left(look.plan)
-        seen, down = look.topped_up(data, left.nonsensitive, rng)
-        both = left.sensitive / data.k
-        measured = data.sensitive + rng.two_sided_geometric(both, data.bins).reshape(data.shape)
-        likely = self._likely(seen, measured, Noise(float(both), float(down)), look.plan.public)
-        floor = np.maximum(seen, 0)
-        tail = (1 - CONFIDENCE) / 2
-        beyond = np.maximum(measured + geometric_quantile(both, tail), 0)
-        upper = floor + geometric_quantile(down, tail) + beyond
+        found = _Sums.of(data, look, self.left(look.plan), rng)
         return Measurement(
-            value=np.maximum(likely, floor),
-            intervals=intervals(floor, upper, down),
-            parts={"lower": floor},
+            value=found.likely()[int(self.none_empty)],
+            intervals=found.intervals(),
+            parts={"lower": np.maximum(found.seen, 0)},
         )
+
+    @property
+    def forms(self) -> tuple[Candidate, ...]:
+        return AllBins(), AllBins(none_empty=True)
+
+    def tried(self, data: Histogram, look: Look, rng: Randomness) -> list[NDArray[Any]]:
+        return list(_Sums.of(data, look, self.left(look.plan), rng).likely())
 
     def expected_error(self, public: PublicShape, epsilon: Fraction) -> float | None:
         """The noise on both kinds of units, or all of them where that is less."""
@@ -171,30 +180,6 @@ class AllBins(Candidate):
         down = plan.counts_rate + left.nonsensitive / public.k
         wrong = two_sided_mean_size(left.sensitive / public.k) + geometric_mean(down)
         return min(wrong, public.density)
-
-    def _likely(self, seen: Counts, measured: Counts, noise: Noise, public: PublicShape) -> Counts:
-        """What is likely of all units, given `seen` = x_ns − G and `measured` = x_s + N."""
-        unseen = seen <= 0
-        box, expected = None, Expected.nothing(seen.size)
-        if bins_are_compared(public):
-            box = _along_tree(boxes_along(seen.size), seen.shape)[unseen]
-            expected = _expected(seen, measured, noise)
-        likely = likely_counts(
-            seen + measured,
-            noise,
-            least=seen,
-            expected=expected.but(unseen.reshape(-1)),
-            none_empty=self.none_empty,
-        )
-        if unseen.any():
-            likely[unseen] = likely_counts(
-                measured[unseen],
-                Noise(noise.both),
-                box=box,
-                expected=expected.at(unseen.reshape(-1)),
-                none_empty=self.none_empty,
-            )
-        return likely
 
 
 @dataclass(frozen=True)
@@ -248,11 +233,11 @@ class Ordinary(Candidate):
 
 
 def candidates(public: PublicShape) -> list[Candidate]:
-    """All that may be run; where two promise the same, the earlier one is taken."""
+    """All that may be run, in several forms; of two that promise the same the earlier is taken."""
     found: list[Candidate] = [Continued(Residual(sensitive_share=share)) for share in SPLITS]
     if public.shape is None:
         return found
-    found += (AllBins(), AllBins(none_empty=True))
+    found.append(AllBins())
     if bins_are_compared(public):
         half = Residual(sensitive_share=SPLITS[-1])
         found += (Continued(half, unseen_in_buckets=True), Ordinary())
@@ -262,6 +247,47 @@ def candidates(public: PublicShape) -> list[Candidate]:
 def bins_are_compared(public: PublicShape) -> bool:
     """Whether bins are declared, and few enough for what takes them together."""
     return public.bins is not None and public.bins <= MOST_BINS_TOGETHER
+
+
+@dataclass(frozen=True)
+class _Sums:
+    """`seen` = x_ns − G with G of rate `down`, and `measured` = x_s + N with N of rate `both`."""
+
+    seen: Counts
+    down: Fraction
+    measured: Counts
+    both: Fraction
+    public: PublicShape
+
+    @classmethod
+    def of(cls, data: Histogram, look: Look, left: Loss, rng: Randomness) -> _Sums:
+        seen, down = look.topped_up(data, left.nonsensitive, rng)
+        both = left.sensitive / data.k
+        noise = rng.two_sided_geometric(both, data.bins).reshape(data.shape)
+        return cls(seen, down, data.sensitive + noise, both, look.plan.public)
+
+    def intervals(self) -> tuple[Interval, ...]:
+        floor, tail = np.maximum(self.seen, 0), (1 - CONFIDENCE) / 2
+        beyond = np.maximum(self.measured + geometric_quantile(self.both, tail), 0)
+        upper = floor + geometric_quantile(self.down, tail) + beyond
+        return intervals(floor, upper, self.down)
+
+    def likely(self) -> Counts:
+        """What is likely of all units, never less than was seen: a row for each form."""
+        seen, measured = self.seen, self.measured
+        noise, unseen = Noise(float(self.both), float(self.down)), seen <= 0
+        box, expected = None, Expected.nothing(seen.size)
+        if bins_are_compared(self.public):
+            box = _along_tree(boxes_along(seen.size), seen.shape)[unseen]
+            expected = _expected(seen, measured, noise)
+        told = expected.but(unseen.reshape(-1))
+        together = likely_counts(seen + measured, noise, least=seen, expected=told)
+        found = np.stack([together.counts, together.if_none_is_empty])
+        if unseen.any():
+            told = expected.at(unseen.reshape(-1))
+            alone = likely_counts(measured[unseen], Noise(noise.both), box=box, expected=told)
+            found[:, unseen] = alone.counts, alone.if_none_is_empty
+        return np.maximum(found, np.maximum(seen, 0))
 
 
 def _expected(seen: Counts, measured: Counts, noise: Noise) -> Expected:

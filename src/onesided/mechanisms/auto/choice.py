@@ -19,14 +19,15 @@ def best_candidate(
 
     A mean of the ratios themselves would let one scenario veto what is best on all others.
     """
-    total = np.zeros(len(options))
+    forms = [form for option in options for form in option.forms]
+    total = np.zeros(len(forms))
     for each in scenarios:
-        runs = [option.measure(each.data, each.look, rng).value for option in options]
+        runs = [value for option in options for value in option.tried(each.data, each.look, rng)]
         errors = np.array([mean_relative_error(each.data.all, value) for value in runs])
         # Less than one bin that is wrong by one is chance.
         errors += 1 / each.data.bins
         total += each.weight * np.log(errors / errors.min())
-    return options[int(np.argmin(total))]
+    return forms[int(np.argmin(total))]
 
 
 def mean_relative_error(truth: Counts, value: Counts) -> float:

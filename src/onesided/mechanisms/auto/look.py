@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
@@ -29,7 +30,7 @@ class Look:
     sensitive: int
     total: int | None
 
-    @property
+    @cached_property
     def nonsensitive_units(self) -> float:
         """Σ(y + E[G]) and n less the number of sensitive units, weighted by their variances.
 

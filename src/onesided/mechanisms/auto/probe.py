@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -36,17 +37,17 @@ class ProbePlan:
     public: PublicShape
     epsilon: Fraction
 
-    @property
+    @cached_property
     def counts_rate(self) -> Fraction:
         """That of the noise G on each non-sensitive count."""
         return COUNTS_SHARE * self.epsilon / self.public.k
 
-    @property
+    @cached_property
     def number_rate(self) -> Fraction:
         """That of the noise on the number of sensitive units, each counted once for every bin."""
         return NUMBER_SHARE * self.epsilon / self.public.k
 
-    @property
+    @cached_property
     def loss(self) -> Loss:
         """(ε/64, ε/8): the number depends on sensitive units alone, the counts on the others."""
         return Loss(NUMBER_SHARE * self.epsilon, COUNTS_SHARE * self.epsilon)

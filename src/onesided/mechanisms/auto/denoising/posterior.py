@@ -50,6 +50,17 @@ ANY_COUNT = 0.5
 that none is ruled out."""
 
 
+@dataclass(frozen=True)
+class Likely:
+    """The counts of least expected error, and those `if_none_is_empty`.
+
+    For the latter what seems empty is supposed to hold a few units, so that less is given up.
+    """
+
+    counts: Counts
+    if_none_is_empty: Counts
+
+
 def likely_counts(
     noisy: Counts,
     noise: Noise,
@@ -57,32 +68,31 @@ def likely_counts(
     least: Counts | None = None,
     box: Counts | None = None,
     expected: Expected | None = None,
-    none_empty: bool = False,
-) -> Counts:
+) -> Likely:
     """Given `noisy` = x + `noise` for counts x ≥ 0, the x̂ of least expected Σ|x̂ − x|/max(x, 1).
 
     That is the median of what x may be, each value v weighted with its probability over max(v, 1).
     No x is below `least`, where that is known. Bins of one `box` are about as likely to be empty;
-    otherwise all are. What is `expected` of bins, in their order, counts as much as it is worth. If
-    `none_empty`, what seems empty is supposed to hold a few units, so that less is given up.
+    otherwise all are. What is `expected` of bins, in their order, counts as much as it is
+    worth.
     """
     values = noisy.reshape(-1)
     bounds = np.zeros_like(values) if least is None else least.reshape(-1)
     boxes = np.zeros_like(values) if box is None else box.reshape(-1)
     told = Expected.nothing(values.size) if expected is None else expected
-    estimate = np.maximum(values - noise.median, 0)
+    estimate = np.tile(np.maximum(values - noise.median, 0), (2, 1))
     is_far = values > FAR * noise.scale
     far, drowned = np.flatnonzero(is_far & (told.variances < inf)), np.flatnonzero(~is_far)
     if far.size:
         unbiased = values[far] - noise.mean
-        drawn = _drawn_to_expected(estimate[far], unbiased, noise.variance, told.at(far))
-        estimate[far] = np.rint(np.maximum(drawn, bounds[far]))
+        drawn = _drawn_to_expected(estimate[0, far], unbiased, noise.variance, told.at(far))
+        estimate[:, far] = np.rint(np.maximum(drawn, bounds[far]))
     if drowned.size:
         here = Boxes(boxes[drowned], np.bincount(boxes))
-        estimate[drowned] = _medians(
-            values[drowned], noise, bounds[drowned], here, told.at(drowned), none_empty
+        estimate[:, drowned] = _medians(
+            values[drowned], noise, bounds[drowned], here, told.at(drowned)
         )
-    return estimate.reshape(noisy.shape)
+    return Likely(*(each.reshape(noisy.shape) for each in estimate))
 
 
 def _drawn_to_expected(
@@ -131,18 +141,22 @@ class _Likely:
     def at(self, bins: Counts) -> _Likely:
         return replace(self, empty=self.empty[bins], row=self.row[bins])
 
-    def medians(self, supposed: Floats, least: Counts, of_empty: float) -> Counts:
+    def medians(self, supposed: Floats, least: Counts) -> Counts:
         """Of the counts `supposed` above 0, and 0, weighted with what they would be divided by.
 
-        That is `of_empty` for 0.
+        For 0 that is 1, in the first row, or (if none is empty) a number between 1 and the least
+        count above 0.
         """
         heaped = np.cumsum(self.full / supposed.astype(self.full.dtype), axis=1)
         first = np.searchsorted(supposed, least)
         excluded = np.where(first > 0, heaped[self.row, np.maximum(first, 1) - 1], 0.0)
-        zero = self.empty / of_empty
-        half = (heaped[self.row, -1] + np.where(least > 0, excluded, -zero)) / 2
-        chosen = supposed[_first_reaching(heaped, self.row, half)]
-        return np.where(half > 0, chosen, 0).astype(np.int64)
+        found = []
+        for of_empty in (1.0, sqrt(supposed[0])):
+            zero = self.empty / of_empty
+            half = (heaped[self.row, -1] + np.where(least > 0, excluded, -zero)) / 2
+            chosen = supposed[_first_reaching(heaped, self.row, half)]
+            found.append(np.where(half > 0, chosen, 0))
+        return np.array(found, dtype=np.int64)
 
 
 def _medians(
@@ -151,8 +165,8 @@ def _medians(
     least: Counts,
     boxes: Boxes,
     expected: Expected,
-    none_empty: bool,
 ) -> Counts:
+    """For noisy counts that may be of empty bins; two rows, as `_Likely.medians`."""
     # Noisy counts that noise cannot tell apart are treated as one.
     width = max(1, round(noise.scale * FINE))
     places, where, times = np.unique(
@@ -161,23 +175,21 @@ def _medians(
     supposed = np.unique(np.rint(SUPPOSED * noise.scale))
     supposed = supposed[supposed <= max(float(noisy.max()), 0.0) + noise.scale]
     if supposed.size == 1:
-        return np.zeros_like(noisy)
+        return np.zeros((2, noisy.size), dtype=np.int64)
     middles = places * width + (width - 1) / 2
     likelihood = noise.likelihood(middles[:, None] - supposed[None, :])
     prior = _most_likely(likelihood, times)
     if not least.any():
         prior = _plainest(prior, likelihood, times, int(np.searchsorted(supposed, noise.scale)))
     empty, full = likelihood[where, 0], likelihood[:, 1:] * _of_others(prior, likelihood, times)
-    odds = odds_of_empty(float(prior[0]), empty, full.sum(axis=1)[where], boxes, ROUNDS // 2)
+    odds = odds_of_empty(float(prior[0]), empty, full.sum(axis=1)[where], boxes, ROUNDS // 4)
     alone = _Likely(empty * odds, full, where)
-    # Between the 1 that errors of empty bins are divided by and the least count above it.
-    of_empty = sqrt(supposed[1]) if none_empty else 1.0
-    estimate = alone.medians(supposed[1:], least, of_empty)
+    estimate = alone.medians(supposed[1:], least)
     told = np.flatnonzero(expected.variances < inf)
     if told.size:
         both = _beside(alone.at(told), odds[told], likelihood, expected.at(told), supposed)
         if both is not None:
-            estimate[told] = both.medians(supposed[1:], least[told], of_empty)
+            estimate[:, told] = both.medians(supposed[1:], least[told])
     return estimate
 
 
