@@ -26,7 +26,7 @@ from onesided.experiments.methods import error_rows
 from onesided.experiments.metrics import mre
 from onesided.experiments.trial import Results
 from onesided.loss import rational
-from onesided.mechanisms.auto.auto import Auto
+from onesided.mechanisms.auto import Auto
 from onesided.mechanisms.auto.candidates import AllBins, candidates
 from onesided.mechanisms.base import PublicShape
 from onesided.randomness import seeded

@@ -9,7 +9,7 @@ import pytest
 
 from onesided.data import Histogram
 from onesided.experiments.metrics import mre
-from onesided.mechanisms.auto.auto import Auto
+from onesided.mechanisms.auto import Auto
 from onesided.mechanisms.auto.candidates import Candidate, candidates
 from onesided.mechanisms.auto.choice import best_candidate
 from onesided.mechanisms.auto.look import Look

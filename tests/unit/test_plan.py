@@ -12,7 +12,7 @@ import pytest
 import onesided as osd
 from onesided.engine.duckdb import DuckDBEngine
 from onesided.errors import BudgetError, InputError, RequestError
-from onesided.mechanisms.auto.auto import Auto
+from onesided.mechanisms.auto import Auto
 from onesided.mechanisms.base import Kind, Mechanism, PublicFacts
 from onesided.mechanisms.laplace import Laplace
 from onesided.mechanisms.one_sided import OneSided

@@ -8,7 +8,7 @@ from typing import Any
 from onesided.errors import RequestError
 from onesided.mechanisms.agrid import AGrid
 from onesided.mechanisms.ahp import AHP
-from onesided.mechanisms.auto.auto import Auto
+from onesided.mechanisms.auto import Auto
 from onesided.mechanisms.base import Mechanism
 from onesided.mechanisms.dawa import Dawa
 from onesided.mechanisms.hybrid import Hybrid

@@ -8,3 +8,9 @@ choice.py       the candidate that errs least on the scenarios
 auto.py         the mechanism; its proof is in auto.md
 denoising/      estimating counts from released numbers
 """
+
+from __future__ import annotations
+
+from onesided.mechanisms.auto.auto import Auto
+
+__all__ = ["Auto"]
