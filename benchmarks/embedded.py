@@ -104,7 +104,7 @@ class Bench:
             self.plain.execute(f"SET memory_limit = '{memory_limit}'")
             self.plain.execute(f"SET temp_directory = '{folder}'")
         self.coins = Coins(fresh_coin_key(), EPSILON)
-        self.dataset = osd.open(self.grouped, unit="rows", policy="NOT consent", budget=10**6)
+        self.dataset = osd.open(self.grouped, policy="NOT consent", budget=10**6)
         self.by_unit = DuckDBEngine(self.trace, Unit(("device", "day")), memory_limit=memory_limit)
         self.by_row = DuckDBEngine(self.people, Unit(), memory_limit=memory_limit)
         self.small = DuckDBEngine(self.grouped, Unit(), memory_limit=memory_limit)
