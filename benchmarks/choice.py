@@ -26,13 +26,12 @@ from onesided.experiments.methods import error_rows
 from onesided.experiments.metrics import mre
 from onesided.experiments.trial import Results
 from onesided.loss import rational
-from onesided.mechanisms.auto import Auto, Chosen
+from onesided.mechanisms.auto import Auto
+from onesided.mechanisms.auto.candidates import AllBins, candidates
 from onesided.mechanisms.base import PublicShape
-from onesided.mechanisms.candidates import candidates
-from onesided.mechanisms.completing import Completed
 from onesided.randomness import seeded
 
-ALL_BINS = Completed()
+ALL_BINS = AllBins()
 
 
 @dataclass(frozen=True)
@@ -50,12 +49,11 @@ def judge(cell: Cell) -> Judged:
     choosing, others = seeded(cell.seed).spawn(2)
     data, epsilon = cell.made.histogram, rational(cell.epsilon)
     public, auto = PublicShape.of(data), Auto()
-    tried = candidates(public, epsilon)
+    tried = [form for each in candidates(public) for form in each.forms]
     errors, chosen = np.zeros((cell.runs, len(tried))), []
     for run in range(cell.runs):
         probe = auto.probe(data, epsilon, choosing)
         choice = auto.choose(probe, public, epsilon, choosing)
-        assert isinstance(choice, Chosen)
         chosen.append(tried.index(choice.candidate))
         for place, each in enumerate(tried):
             value = replace(choice, candidate=each).measure(data, choosing).value

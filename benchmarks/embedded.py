@@ -18,6 +18,7 @@ from pathlib import Path
 
 import duckdb
 
+import onesided as osd
 from onesided.data.files import write_batches
 from onesided.data.units import Unit
 from onesided.engine.base import Coins, CountQuery, SampleQuery
@@ -103,6 +104,7 @@ class Bench:
             self.plain.execute(f"SET memory_limit = '{memory_limit}'")
             self.plain.execute(f"SET temp_directory = '{folder}'")
         self.coins = Coins(fresh_coin_key(), EPSILON)
+        self.dataset = osd.open(self.grouped, policy="NOT consent", budget=10**6)
         self.by_unit = DuckDBEngine(self.trace, Unit(("device", "day")), memory_limit=memory_limit)
         self.by_row = DuckDBEngine(self.people, Unit(), memory_limit=memory_limit)
         self.small = DuckDBEngine(self.grouped, Unit(), memory_limit=memory_limit)
@@ -110,6 +112,7 @@ class Bench:
     def close(self) -> None:
         for engine in (self.by_unit, self.by_row, self.small):
             engine.close()
+        self.dataset.close()
         self.plain.close()
 
     def sample(self, engine: DuckDBEngine) -> None:
@@ -124,6 +127,11 @@ class Bench:
         keys = tuple(Key.parse(text).bind(engine.schema) for text in by)
         rule = Predicate.parse(policy).bind(engine.schema)
         engine.count(CountQuery(rule, keys, max_groups=most))
+
+    def release(self) -> None:
+        """A whole release by the default mechanism: charge, probe, choice and second step."""
+        clubs = {"club": list(range(GROUPS))}
+        self.dataset.count(by="club", domain=clubs, epsilon=EPSILON, fresh=True)
 
     def copy(self, query: str) -> None:
         self.plain.execute(f"COPY ({query}) TO '{self.folder / 'plain.parquet'}'")
@@ -171,6 +179,12 @@ class Bench:
                 lambda: self.count(self.small, "club", policy="NOT consent"),
                 lambda: self.ask(groups),
                 2.2,
+            ),
+            Job(
+                "the same, a release by default",
+                self.release,
+                lambda: self.ask(groups),
+                3.0,
             ),
         ]
 

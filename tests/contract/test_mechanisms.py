@@ -219,7 +219,7 @@ def test_the_steps_of_an_adaptive_mechanism_add_up(name: str, total_public: bool
     public = PublicShape.of(data)
     first = chosen.probe_terms(public, HALF)
     probe = chosen.probe(data, HALF, rng)
-    assert_fits(probe, first, data.bins)
+    assert_fits(Measurement(probe.value, keys=probe.keys), first, data.bins)
     choice = chosen.choose(probe, public, HALF, rng)
     assert choice.label
     assert_fits(choice.measure(data, rng), choice.terms, data.bins)

@@ -7,17 +7,17 @@ of its own, and tested again and again on fresh runs. Seeds are fixed.
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 
 import pytest
 from scipy import stats
 
 from onesided.audit import StatisticalReport
 from onesided.audit.statistical import CONFIDENCE
+from onesided.mechanisms.auto.candidates import AllBins, Candidate, Continued, Ordinary
 from onesided.mechanisms.base import Kind
-from onesided.mechanisms.bucketing import InPieces, Split
-from onesided.mechanisms.candidate import Candidate
-from onesided.mechanisms.completing import Completed
 from onesided.mechanisms.registry import mechanism, mechanism_names
+from onesided.mechanisms.residual import Residual
 from support.controls import CONTROLS, Control
 
 QUICK_TESTS, CONTROL_TESTS, SOUND_TESTS = 10, 100, 1_000
@@ -76,14 +76,18 @@ def test_enough_noise_is_rejected_as_rarely_as_the_confidence_allows(control: Co
 
 @pytest.mark.soak
 def test_all_bins_after_the_probe_is_judged_too():
-    control = replace(after_the_probe(Completed()), sound_test=2_000)
+    control = replace(after_the_probe(AllBins()), sound_test=2_000)
     assert rejections(control.reports(QUICK_TESTS, weak=True, searched=False)) >= QUICK_TESTS - 1
     wronged = rejections(control.reports(QUICK_TESTS, weak=False, searched=False))
     assert as_rare_as_allowed(wronged, QUICK_TESTS)
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("second", [Split(), InPieces()], ids=lambda each: each.label)
+@pytest.mark.parametrize(
+    "second",
+    [Ordinary(), Continued(Residual(sensitive_share=Fraction(1, 2)), unseen_in_buckets=True)],
+    ids=lambda each: each.label,
+)
 def test_buckets_after_the_probe_keep_the_promise_too(second: Candidate):
     reports = after_the_probe(second).reports(QUICK_TESTS, weak=False, searched=False)
     assert as_rare_as_allowed(rejections(reports), QUICK_TESTS)

@@ -13,7 +13,6 @@ from onesided.mechanisms.hybrid import Hybrid
 from onesided.mechanisms.laplace import Laplace
 from onesided.mechanisms.one_sided import OneSided
 from onesided.mechanisms.registry import mechanism
-from onesided.mechanisms.residual import Residual, Unseen
 from onesided.randomness import seeded
 from support.statistics import CONTROL_FACTOR, agrees, too_few_p_value
 
@@ -42,15 +41,9 @@ def covered(histogram: Histogram, interval: Interval) -> NDArray[np.bool_]:
 
 @pytest.mark.parametrize("total_public", [True, False])
 @pytest.mark.parametrize("k", [1, 4])
-@pytest.mark.parametrize(
-    "name", ["one-sided", "laplace", "hybrid", "residual", "residual-buckets", "auto"]
-)
+@pytest.mark.parametrize("name", ["one-sided", "laplace", "hybrid", "residual", "auto"])
 def test_each_entry_is_covered_as_often_as_stated(name: str, k: int, total_public: bool) -> None:
-    chosen = (
-        Residual(sensitive_share=Fraction(1, 2), unseen=Unseen.BUCKETS)
-        if name == "residual-buckets"
-        else mechanism(name)
-    )
+    chosen = mechanism(name)
     histogram = data(k=k, total_public=total_public)
     found = chosen.release(histogram, epsilon=EPSILON, rng=seeded(8))
     spoken = [each for each in found.intervals if each.of is not Measured.BUCKETS]

@@ -11,11 +11,9 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from onesided.data import Histogram
-from onesided.mechanisms.auto import Auto
 from onesided.mechanisms.hybrid import Hybrid
 from onesided.mechanisms.laplace import Laplace
 from onesided.mechanisms.one_sided import OneSided, subtract_noise
-from onesided.mechanisms.probe import NUMBER
 from onesided.mechanisms.registry import mechanism
 from onesided.mechanisms.residual import Residual, measure_total
 from onesided.mechanisms.sums import GridTotals, release_sum
@@ -110,13 +108,3 @@ def test_residual_measures_sensitive_units_with_the_stated_noise() -> None:
     noise = np.rint(lowered + shift - sensitive).astype(np.int64)
     assert agrees(chi_square_p_value(noise, stats.dlaplace(float(rate))))
     assert not agrees(chi_square_p_value(noise, stats.dlaplace(float(rate * CONTROL_FACTOR))))
-
-
-def test_auto_asks_about_sensitive_units_with_the_stated_noise() -> None:
-    """Where keys are open and n is not public, their number is the only question."""
-    data = Histogram([40, 9, 12, 0], [20, 9, 0, 0], open_domain=True, total_public=False)
-    epsilon, rng = 128 * EPSILON, seeded(12)
-    probes = [Auto().probe(data, epsilon, rng) for _ in range(4000)]
-    noise = np.array([each.parts[NUMBER][0] - 32 for each in probes])
-    assert agrees(chi_square_p_value(noise, TWO_SIDED))
-    assert not agrees(chi_square_p_value(noise, stats.dlaplace(float(EPSILON * CONTROL_FACTOR))))

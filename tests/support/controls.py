@@ -8,15 +8,17 @@ from fractions import Fraction
 from onesided.audit import Auditable, Effort, Setting, StatisticalAudit, StatisticalReport
 from onesided.audit.neighbours import Candidate
 from onesided.audit.targets import BY_POLICY, TWO_DIMENSIONAL, Shape, running
-from onesided.mechanisms.auto import Auto, Chosen
+from onesided.mechanisms.auto.auto import Auto, Chosen
+from onesided.mechanisms.auto.candidates import Candidate as Second
+from onesided.mechanisms.auto.candidates import Continued
+from onesided.mechanisms.auto.look import Look
+from onesided.mechanisms.auto.probe import ProbePlan
 from onesided.mechanisms.base import Choice, Mechanism, PublicShape
-from onesided.mechanisms.candidate import Candidate as Second
-from onesided.mechanisms.completing import Continued
 from onesided.mechanisms.registry import mechanism
 from onesided.mechanisms.residual import Residual
 from support.audited import TOO_LITTLE_NOISE
 
-AUTO_CHOICE = Continued(Residual(sensitive_share=Fraction(1, 8)), "residual at a = 1/8 ε")
+AUTO_CHOICE = Continued(Residual(sensitive_share=Fraction(1, 8)))
 """Most of ε is left for noise that goes one way, which takes the fewest runs to judge."""
 
 
@@ -31,7 +33,8 @@ class AutoWithoutTrials(Auto):
     chosen: Second = AUTO_CHOICE
 
     def choose(self, probe, public: PublicShape, epsilon: Fraction, rng) -> Choice:
-        return Chosen(self.chosen, probe, public, epsilon)
+        look = Look(ProbePlan(public, epsilon), probe.value, probe.sensitive, public.total)
+        return Chosen(self.chosen, probe, look)
 
 
 @dataclass(frozen=True)

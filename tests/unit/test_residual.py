@@ -1,4 +1,4 @@
-"""`residual`: buckets, the remainder, unseen bins, bounds."""
+"""`residual`: buckets, the remainder, bounds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from onesided.data import Histogram, Measured
 from onesided.errors import InputError
 from onesided.loss import Loss
-from onesided.mechanisms.residual import Residual, Unseen, merged, shrunk_to_foreseen
+from onesided.mechanisms.residual import Residual, merged, shrunk_to_foreseen
 from onesided.randomness import seeded
 from support.terms import stated
 
@@ -39,15 +39,11 @@ def test_without_noise_sensitive_units_are_spread_like_the_others() -> None:
     np.testing.assert_allclose(found.value, everyone, atol=0.1)
 
 
-def test_unseen_bins_are_left_empty_or_measured() -> None:
+def test_unseen_bins_are_left_empty() -> None:
     everyone = np.concatenate([np.full(64, 500), np.full(64, 300)])
     others = np.concatenate([np.full(64, 400), np.zeros(64, dtype=np.int64)])
-    data = Histogram(everyone, others)
-    left_out = Residual().release(data, epsilon=2, rng=seeded(1)).value
+    left_out = Residual().release(Histogram(everyone, others), epsilon=2, rng=seeded(1)).value
     assert np.all(left_out[64:] == 0)
-    half = Residual(sensitive_share=Fraction(1, 2), unseen=Unseen.BUCKETS)
-    measured = half.release(data, epsilon=2, rng=seeded(1)).value
-    np.testing.assert_allclose(measured[64:], 300, rtol=0.05)
 
 
 def test_what_would_drown_in_noise_is_not_believed() -> None:
@@ -87,7 +83,7 @@ def test_upper_bounds_come_from_the_bucket_or_from_n() -> None:
 
 @pytest.mark.parametrize(
     "parameters",
-    [{"sensitive_share": "0"}, {"sensitive_share": 0.6}, {"merge": 0}, {"unseen": "empty"}],
+    [{"sensitive_share": "0"}, {"sensitive_share": 0.6}, {"merge": 0}],
 )
 def test_impossible_parameters_are_refused(parameters: dict[str, object]) -> None:
     with pytest.raises(InputError):

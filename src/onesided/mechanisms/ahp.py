@@ -76,7 +76,6 @@ class AHP(BucketAlgorithm):
             buckets=buckets,
             intervals=(measured.interval,),
             parts={"bucket_totals": measured.values},
-            edges=_smallest(noisy, buckets),
         )
 
     def noise(self, shape: tuple[int, ...], k: int, budget: Fraction) -> str:
@@ -95,13 +94,6 @@ class AHP(BucketAlgorithm):
         first_rate, second_rate = map(float, rates)
         smallest = self.cutoff * log(noisy.size) / first_rate
         return clusters(np.where(noisy < smallest, 0, noisy), 2 / second_rate**2)
-
-
-def _smallest(noisy: Counts, buckets: NDArray[np.int64]) -> Counts:
-    """The smallest noisy count of each bucket."""
-    edges = np.full(int(buckets.max()) + 1, np.iinfo(np.int64).max)
-    np.minimum.at(edges, buckets.reshape(-1), noisy.reshape(-1))
-    return edges
 
 
 def clusters(noisy: Counts, variance: float) -> NDArray[np.int64]:

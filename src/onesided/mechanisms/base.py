@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from enum import Enum
 from fractions import Fraction
 from math import prod
-from typing import ClassVar
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any, ClassVar
 
 from onesided.data import Histogram, Measurement, MeasurementTerms
+from onesided.data.histogram import Counts
 from onesided.errors import MechanismRefused
 from onesided.loss import Loss, Number, positive
 from onesided.randomness import MINIMUM_RATE, Randomness, system
@@ -167,6 +166,22 @@ class Mechanism(ABC):
         return self.measure(data, exact, rng or system())
 
 
+@dataclass(frozen=True)
+class Probe(ABC):
+    """The released answers of a first look: counts as a `Measurement` has them, and others.
+
+    - `value`: a count for every declared bin, or for each listed key.
+    - `keys`: of an open domain the places of the listed keys.
+    """
+
+    value: Counts
+    keys: Counts | None
+
+    @abstractmethod
+    def to_json(self) -> dict[str, Any]:
+        """The other answers as plain JSON."""
+
+
 class Choice(ABC):
     """What an adaptive mechanism runs after its probe."""
 
@@ -183,7 +198,7 @@ class Choice(ABC):
 
     @abstractmethod
     def measure(
-        self, data: Histogram, rng: Randomness, listed: NDArray[np.int64] | None = None
+        self, data: Histogram, rng: Randomness, listed: Counts | None = None
     ) -> Measurement:
         """Run on `data`.
 
@@ -214,12 +229,18 @@ class AdaptiveMechanism(Mechanism):
         return MeasurementTerms(loss, noise, whole=False)
 
     @abstractmethod
-    def probe(self, data: Histogram, epsilon: Fraction, rng: Randomness) -> Measurement:
+    def probe(self, data: Histogram, epsilon: Fraction, rng: Randomness) -> Probe:
         """The first look at `data`, itself a release."""
 
     @abstractmethod
+    def stored_probe(
+        self, answers: Mapping[str, Any], value: Counts, keys: Counts | None = None
+    ) -> Probe:
+        """A probe again from what was stored of it: `answers` as `Probe.to_json` gave them."""
+
+    @abstractmethod
     def choose(
-        self, probe: Measurement, public: PublicShape, epsilon: Fraction, rng: Randomness
+        self, probe: Probe, public: PublicShape, epsilon: Fraction, rng: Randomness
     ) -> Choice:
         """How to spend the rest; `rng` serves simulations on made-up data."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
 from fractions import Fraction
 from typing import ClassVar
 
@@ -16,7 +15,6 @@ from onesided.errors import InputError
 from onesided.loss import Loss, rational
 from onesided.mechanisms.base import Kind, Mechanism, PublicShape
 from onesided.mechanisms.buckets.tree import halving_tree
-from onesided.mechanisms.dawa import Dawa
 from onesided.mechanisms.noise import (
     CONFIDENCE,
     geometric_mean,
@@ -24,7 +22,6 @@ from onesided.mechanisms.noise import (
     two_sided_mean_size,
 )
 from onesided.mechanisms.one_sided import add_median, one_sided_noise, subtract_noise
-from onesided.mechanisms.wary import SHARES, Wary, share_for
 from onesided.randomness import Randomness
 
 Floats = NDArray[np.float64]
@@ -38,13 +35,6 @@ COVERS = (
     Covers(Measured.ALL, upper=True, confidence=float(CONFIDENCE)),
 )
 """What `intervals` speak about."""
-
-
-class Unseen(Enum):
-    """What becomes of bins in which no non-sensitive unit was seen."""
-
-    EMPTY = "empty"  # released as 0; their sensitive units are left out
-    BUCKETS = "buckets"  # their sensitive units are measured too, in the buckets of `dawa`
 
 
 @dataclass(frozen=True)
@@ -67,7 +57,8 @@ class Residual(Mechanism):
     - `sensitive_share`: a/ε, above 0 and at most 1/2.
     - `merge`: c.
     - `correct`: add the median of G to the positive ỹ; better where counts are large.
-    - `unseen`: what becomes of the bins outside S, see `Unseen`; an open domain does not list them.
+
+    Bins outside S are released as 0; an open domain does not list them.
     """
 
     name: ClassVar[str] = "residual"
@@ -78,7 +69,6 @@ class Residual(Mechanism):
     sensitive_share: Fraction = Fraction(1, 4)
     merge: int = 8
     correct: bool = False
-    unseen: Unseen = Unseen.EMPTY
 
     def __post_init__(self) -> None:
         share = rational(self.sensitive_share, "sensitive_share")
@@ -86,8 +76,6 @@ class Residual(Mechanism):
             raise InputError("sensitive_share must be above 0 and at most 1/2.")
         if not isinstance(self.merge, int) or self.merge < 1:
             raise InputError("merge must be an integer of at least 1.")
-        if not isinstance(self.unseen, Unseen):
-            raise InputError("unseen must be Unseen.EMPTY or Unseen.BUCKETS.")
         object.__setattr__(self, "sensitive_share", share)
 
     def loss(self, epsilon: Fraction, *, fixed_n: bool = False) -> Loss:
@@ -134,15 +122,9 @@ class Residual(Mechanism):
 
     def completed_noise(self, seen: Fraction, budget: Fraction, public: PublicShape) -> str:
         """That of `complete` at `budget` after a one-sided release with noise of rate `seen`."""
-        rate = budget / public.k
-        notes = f"{one_sided_noise(seen)}; two-sided of rate {rate} on sensitive units in buckets"
-        if self.unseen is Unseen.EMPTY or public.shape is None:
-            return notes
-        shares = " or ".join(map(str, SHARES))
         return (
-            f"{notes}; where none was seen, a partition and two-sided noise on bucket totals and "
-            f"on the deviations of buckets, the last at {shares} of the rate {rate}, as what was "
-            "seen suggests"
+            f"{one_sided_noise(seen)}; two-sided of rate {budget / public.k} on sensitive units in "
+            "buckets"
         )
 
     def complete(
@@ -167,13 +149,6 @@ class Residual(Mechanism):
         remainder = self._remainder(line, support, shape, total, budget, rng)
         value = np.zeros(data.bins)
         value[support] = shape + remainder.spread
-        if self.unseen is Unseen.BUCKETS and not data.open_domain and support.size < data.bins:
-            hidden = np.flatnonzero(floor == 0)
-            expected = float(total.value if total else (line.n or 0) - int(floor.sum()))
-            left = expected - float(remainder.spread.sum())
-            wary = Wary(inner=Dawa(), deviation_share=share_for(left, budget / data.k))
-            bucketed = wary.run(line.sensitive[hidden], data.k, budget, rng)
-            value[hidden] = bucketed.value
         upper = _upper_bound(line, floor, seen.rate, support, remainder, total)
         listed = support if data.open_domain else np.argsort(order)
         target = (-1,) if data.open_domain else data.shape

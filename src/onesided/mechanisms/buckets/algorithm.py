@@ -32,14 +32,12 @@ class Bucketed:
     - `value`: the estimate of each bin.
     - `buckets`: the number of each bin's bucket, from 0.
     - `intervals`, `parts`: as in `Measurement`.
-    - `edges`: the smallest noisy count in each bucket, where buckets are of like noisy counts.
     """
 
     value: NDArray[Any]
     buckets: NDArray[np.int64]
     intervals: tuple[Interval, ...] = ()
     parts: Mapping[str, NDArray[Any]] = field(default_factory=dict)
-    edges: Counts | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,10 +11,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from onesided.data import Measurement, MeasurementTerms
+from onesided.data import MeasurementTerms
 from onesided.data.release import payload_of, table_of
 from onesided.loss import Loss
-from onesided.mechanisms.base import AdaptiveMechanism, Choice
+from onesided.mechanisms.base import AdaptiveMechanism, Choice, Probe
 from onesided.randomness import seeded
 from onesided.session.answers import Layout
 from onesided.session.questions.base import ReleaseTerms, Runnable, TwoStep
@@ -58,10 +58,17 @@ class AdaptiveCounts(CountingQuestion, TwoStep):
         return _written(listed, probe)
 
     def decided(self, look: bytes) -> Runnable:
-        probe, listed = _read(look, self.public.shape)
+        table = table_of(look)
+        *listed, value = table.columns
+        counts, shape = value.to_numpy(), self.public.shape
+        probe = self.mechanism.stored_probe(
+            json.loads(table.schema.metadata[_ANSWERS]),
+            counts if shape is None else counts.reshape(shape),
+            np.arange(len(counts)) if shape is None else None,
+        )
         rng = seeded(int.from_bytes(hashlib.sha256(look).digest()[:8], "big"))
         choice = self.mechanism.choose(probe, self.public, self.epsilon, rng)
-        return _Decided(self, listed, choice)
+        return _Decided(self, pa.table(listed, names=table.column_names[:-1]), choice)
 
 
 @dataclass(frozen=True)
@@ -109,24 +116,10 @@ def positions(listed: pa.Table, known: pa.Table) -> NDArray[np.int64]:
     return places
 
 
-def _written(listed: Sequence[pa.ChunkedArray], probe: Measurement) -> bytes:
+def _written(listed: Sequence[pa.ChunkedArray], probe: Probe) -> bytes:
     """A probe as it is stored: the columns of the keys it lists, the values, and its answers."""
-    answers = {name: np.asarray(each).reshape(-1).tolist() for name, each in probe.parts.items()}
     columns = [*listed, pa.array(np.asarray(probe.value).reshape(-1))]
     names = [str(place) for place in range(len(columns))]
+    answers = json.dumps(probe.to_json(), sort_keys=True).encode()
     table = pa.table(columns, names=names)
-    return payload_of(table.replace_schema_metadata({_ANSWERS: json.dumps(answers).encode()}))
-
-
-def _read(look: bytes, shape: tuple[int, ...] | None) -> tuple[Measurement, pa.Table]:
-    """The probe as it was stored, and the keys that it lists."""
-    table = table_of(look)
-    answers = json.loads(table.schema.metadata[_ANSWERS])
-    *keys, value = table.columns
-    counts = value.to_numpy()
-    probe = Measurement(
-        counts if shape is None else counts.reshape(shape),
-        keys=np.arange(len(counts)) if shape is None else None,
-        parts={name: np.array(each, dtype=np.int64) for name, each in answers.items()},
-    )
-    return probe, pa.table(keys, names=table.column_names[:-1])
+    return payload_of(table.replace_schema_metadata({_ANSWERS: answers}))

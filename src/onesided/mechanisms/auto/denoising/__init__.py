@@ -1,0 +1,1 @@
+"""Estimating counts from released numbers: pure functions, free post-processing (denoising.md)."""
