@@ -101,7 +101,7 @@ HOSTILE = (
             comparison=_MOMENT,
         )
         for unit in ("s", "ms", "us", "ns")
-        for zone in (None, "UTC", "America/New_York")
+        for zone in (None, "America/New_York")
     ),
     Hostile(
         "date",
