@@ -6,6 +6,7 @@ not UTF-8, a moment beyond 64 bits of microseconds, a time beyond a day) becomes
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -89,8 +90,8 @@ def _flat(array: pa.Array) -> pa.Array:
         return array.cast(pa.large_binary())
     if pa.types.is_float16(kind):
         return array.cast(pa.float32())
-    if pa.types.is_decimal256(kind):
-        return _decimal(masked(array))
+    if pa.types.is_decimal(kind):
+        return _decimal(array)
     if pa.types.is_timestamp(kind) and kind.tz is not None and kind.unit in _COARSE:
         return in_microseconds(array, pa.timestamp("us", kind.tz))
     if pa.types.is_duration(kind):
@@ -99,8 +100,15 @@ def _flat(array: pa.Array) -> pa.Array:
 
 
 def _decimal(array: pa.Array) -> pa.Array:
+    """Within the digits of its type; Arrow's own check lets the least number of all through."""
     kind = array.type
-    if kind.precision > _WIDEST_DECIMAL or not 0 <= kind.scale <= kind.precision:
+    if not 0 <= kind.scale <= kind.precision:
+        return masked(array).cast(pa.string())
+    ends = (Decimal((sign, (9,) * kind.precision, -kind.scale)) for sign in (1, 0))
+    least, most = (pa.scalar(end, kind) for end in ends)
+    fits = pc.and_(pc.less_equal(array, most), pc.greater_equal(array, least))
+    array = pc.if_else(fits, array, pa.scalar(None, kind))
+    if kind.precision > _WIDEST_DECIMAL:
         return array.cast(pa.string())
     return array.cast(pa.decimal128(kind.precision, kind.scale))
 
