@@ -6,6 +6,7 @@ not UTF-8, a moment beyond 64 bits of microseconds, a time beyond a day) becomes
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,13 @@ import pyarrow.compute as pc
 from onesided.errors import SourceError
 
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+_MOST = 2**63 - 1
 _COARSE = ("s", "ms")
 _WIDEST_DECIMAL = 38
+# DuckDB's infinite moments, in every unit.
+_ENDLESS = pa.array([-_MOST, _MOST])
 # DuckDB keeps microseconds of an interval and hands out nanoseconds.
-_MOST_INTERVAL = (2**63 - 1) // 1000
+_MOST_INTERVAL = _MOST // 1000
 
 
 def total_table(table: pa.Table) -> pa.Table:
@@ -55,9 +59,13 @@ def fitted(array: pa.Array, kind: pa.DataType) -> pa.Array:
     """The array as a column of this type; NULL where a cell does not fit."""
     if isinstance(array.type, pa.BaseExtensionType):
         array = array.storage
-    if pa.types.is_timestamp(array.type) and array.type.unit in _COARSE:
-        array = in_microseconds(array, pa.timestamp("us"))
-    return total_array(array).cast(kind)
+    array = total_array(array)
+    if pa.types.is_timestamp(array.type) and array.type.tz is not None:
+        # In DuckDB a moment without an end is none in UTC.
+        whole = array.cast(pa.int64())
+        endless = pc.is_in(whole, _ENDLESS)
+        return pc.if_else(endless, pa.scalar(None, pa.int64()), whole).cast(kind)
+    return array.cast(kind)
 
 
 def masked(array: pa.Array) -> pa.Array:
@@ -71,14 +79,14 @@ def masked(array: pa.Array) -> pa.Array:
     return array.take(places)
 
 
-def in_microseconds(array: pa.Array, kind: pa.DataType) -> pa.Array:
+def _in_microseconds(array: pa.Array, kind: pa.DataType) -> pa.Array:
     """Moments or durations in seconds or milliseconds, as `kind`; NULL where these overflow."""
     factor = 10**6 // _PER_SECOND[array.type.unit]
     whole = array.cast(pa.int64())
-    most = (2**63 - 1) // factor
+    most = _MOST // factor
     fits = pc.and_(pc.greater_equal(whole, -most), pc.less_equal(whole, most))
-    kept = pc.if_else(fits, whole, pa.scalar(None, pa.int64()))
-    return pc.multiply(kept, factor).cast(kind)
+    scaled = pc.multiply(pc.if_else(fits, whole, pa.scalar(None, pa.int64())), factor)
+    return pc.if_else(pc.is_in(whole, _ENDLESS), whole, scaled).cast(kind)
 
 
 def _flat(array: pa.Array) -> pa.Array:
@@ -89,25 +97,32 @@ def _flat(array: pa.Array) -> pa.Array:
         return array.cast(pa.large_binary())
     if pa.types.is_float16(kind):
         return array.cast(pa.float32())
-    if pa.types.is_decimal256(kind):
-        return _decimal(masked(array))
-    if pa.types.is_timestamp(kind) and kind.tz is not None and kind.unit in _COARSE:
-        return in_microseconds(array, pa.timestamp("us", kind.tz))
+    if pa.types.is_decimal(kind):
+        return _decimal(array)
+    if pa.types.is_timestamp(kind) and kind.unit in _COARSE:
+        return _in_microseconds(array, pa.timestamp("us", kind.tz))
     if pa.types.is_duration(kind):
         return _duration(array)
     return masked(array)
 
 
 def _decimal(array: pa.Array) -> pa.Array:
+    """Within the digits of its type; Arrow's own check lets the least number of all through."""
     kind = array.type
-    if kind.precision > _WIDEST_DECIMAL or not 0 <= kind.scale <= kind.precision:
+    if not 0 <= kind.scale <= kind.precision:
+        return masked(array).cast(pa.string())
+    ends = (Decimal((sign, (9,) * kind.precision, -kind.scale)) for sign in (1, 0))
+    least, most = (pa.scalar(end, kind) for end in ends)
+    fits = pc.and_(pc.less_equal(array, most), pc.greater_equal(array, least))
+    array = pc.if_else(fits, array, pa.scalar(None, kind))
+    if kind.precision > _WIDEST_DECIMAL:
         return array.cast(pa.string())
     return array.cast(pa.decimal128(kind.precision, kind.scale))
 
 
 def _duration(array: pa.Array) -> pa.Array:
     if array.type.unit in _COARSE:
-        array = in_microseconds(array, pa.duration("us"))
+        array = _in_microseconds(array, pa.duration("us"))
     if array.type.unit == "ns":
         return array
     whole = array.cast(pa.int64())
@@ -149,7 +164,7 @@ def _within(indices: pa.Array, size: int) -> pa.Array:
 def _nested(array: Any) -> pa.Array:
     kind = array.type
     if pa.types.is_struct(kind):
-        fields = [total_array(child) for child in array.flatten()]
+        fields = [_inner(child) for child in array.flatten()]
         names = [kind.field(place).name for place in range(kind.num_fields)]
         if not names:
             return array
@@ -171,7 +186,13 @@ def _nested(array: Any) -> pa.Array:
 
 def _listed(made: Any, array: Any, offsets: pa.Array, values: pa.Array) -> pa.Array:
     fresh = pa.array(offsets.to_numpy(), offsets.type)
-    return made.from_arrays(fresh, total_array(values), mask=array.is_null())
+    return made.from_arrays(fresh, _inner(values), mask=array.is_null())
+
+
+def _inner(array: pa.Array) -> pa.Array:
+    """As `total_array`; DuckDB does not read every dictionary below the top."""
+    total = total_array(array)
+    return total.dictionary_decode() if pa.types.is_dictionary(total.type) else total
 
 
 def _is_valid(array: pa.Array) -> bool:

@@ -231,9 +231,9 @@ class DuckDBEngine:
             needed = self._unread & (columns.deciding | set(self._unit.columns))
             needed |= self._unread & columns.all & self._source.rows.silent
             checks = [self._source.rows.checks[name] for name in needed]
-            self._unread -= needed
             if checks and not reads_all(self._connection, self._source.rows, checks):
                 self._mend()
+            self._unread -= needed
 
     def _whole(self, columns: frozenset[str], work: Callable[[Statements], Result]) -> Result:
         """What `work` gives; once more on a copy where it meets a cell that cannot be read."""

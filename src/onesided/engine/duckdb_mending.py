@@ -1,9 +1,9 @@
 """Parquet files with cells that DuckDB cannot read: a copy that has NULL there.
 
 DuckDB stops at text that is not UTF-8, at moments in milliseconds beyond 64 bits of microseconds,
-and at times beyond a day. Before a column is used for the first time all of it is read; where that
-fails, the table is copied once into the private folder. What DuckDB reads well comes from DuckDB,
-and the other columns are read by Arrow, which looks at no cell on its own.
+and at times beyond a day. Where it meets one, the table is copied once into the private folder.
+What DuckDB reads well comes from DuckDB, and the other columns are read by Arrow, which looks at
+no cell on its own. Every other cell has the same value in the copy.
 """
 
 from __future__ import annotations
@@ -19,13 +19,10 @@ import pyarrow.parquet as pq
 from onesided.engine.arrow_total import fitted
 from onesided.engine.duckdb_source import NAME, ORDER, Rows, Source
 from onesided.engine.duckdb_types import column_of
-from onesided.engine.flavours import DuckDBFlavour
 from onesided.engine.parquet_format import Check
 
 _MENDED = "osd_mended"
-_TEXT = "VARCHAR"
 _BATCH_ROWS = 122_880
-_FLAVOUR = DuckDBFlavour()
 _ABOUT_CELLS = (
     duckdb.InvalidInputException,
     duckdb.ConversionException,
@@ -60,42 +57,38 @@ def mended(
     named = [pa.field(NAME, pa.string()), pa.field(ORDER, pa.int64())] if source.rows.name else []
     target = pa.schema([*schema, *named])
     with pa.ipc.new_file(path, target) as writer:
-        for pieces in _side_by_side(_native(connection, source), _others(source, schema)):
+        for pieces in _side_by_side(_native(connection, source), _others(source)):
             known = {name: piece.column(name) for piece in pieces for name in piece.schema.names}
-            columns = [known[field.name].cast(field.type) for field in target]
+            columns = [fitted(known[field.name], field.type) for field in target]
             writer.write_batch(pa.record_batch(columns, schema=target))
     connection.register(_MENDED, pa.ipc.open_file(pa.memory_map(str(path))).read_all())
     return _MENDED
 
 
 def _native(connection: duckdb.DuckDBPyConnection, source: Source) -> pa.RecordBatchReader:
-    """The columns that DuckDB reads, and what names and orders the rows."""
-    columns = []
-    for name, kind in source.kinds.items():
-        column = _FLAVOUR.name(name)
-        if kind == _TEXT:
-            columns.append(f"TRY(decode(encode({column}))) AS {column}")
-        elif name not in source.rows.checks:
-            columns.append(column_of(name, kind))
+    """The columns that DuckDB reads, texts as they are, and what names and orders the rows."""
+    arrow = _read_by_arrow(source)
+    columns = [column_of(name, kind) for name, kind in source.kinds.items() if name not in arrow]
     if not columns and not source.rows.name:
         columns = [f"1 AS {ORDER}"]  # one column, so that there are rows
     lenient = replace(source.rows, relation=source.rows.lenient)
     return connection.sql(lenient.select(columns)).to_arrow_reader(_BATCH_ROWS)
 
 
-def _others(source: Source, schema: pa.Schema) -> Iterator[pa.RecordBatch] | None:
+def _others(source: Source) -> Iterator[pa.RecordBatch] | None:
     """The columns that Arrow reads, file by file, in the order of their rows; None without any."""
-    names = [name for name in source.rows.checks if source.kinds[name] != _TEXT]
+    names = _read_by_arrow(source)
     if not names:
         return None
-    fields = pa.schema([schema.field(name) for name in names])
     return (
-        pa.record_batch(
-            [fitted(batch.column(field.name), field.type) for field in fields], schema=fields
-        )
+        batch
         for link in source.rows.links
         for batch in pq.ParquetFile(link).iter_batches(_BATCH_ROWS, columns=names)
     )
+
+
+def _read_by_arrow(source: Source) -> list[str]:
+    return [name for name, check in source.rows.checks.items() if not check.texts_alone]
 
 
 def _side_by_side(

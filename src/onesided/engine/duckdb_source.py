@@ -20,7 +20,7 @@ from onesided.engine.csv_format import CsvFormat, found_format
 from onesided.engine.duckdb_connection import literal_path, quoted
 from onesided.engine.duckdb_types import column_of, is_refused
 from onesided.engine.names import check_names, folded_name
-from onesided.engine.parquet_format import Check, fragile_columns, parquet_names
+from onesided.engine.parquet_format import Check, parquet_columns
 from onesided.engine.sources import Files, Format, file_tag
 from onesided.errors import SourceError
 
@@ -57,8 +57,9 @@ class Rows:
 
     def kinds(self, connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
         """The names and DuckDB types of the source's own columns, as they are now."""
-        described = connection.sql(f"DESCRIBE SELECT * FROM {self.relation}").fetchall()
-        return {str(row[0]): str(row[1]) for row in described if row[0] not in self.added}
+        bound = connection.sql(f"SELECT * FROM {self.relation}")  # it is not run
+        found = zip(bound.columns, map(str, bound.types), strict=True)
+        return {name: kind for name, kind in found if name not in self.added}
 
     def select(self, columns: list[str]) -> str:
         """A statement with these columns, and the names of the rows where units are rows."""
@@ -166,13 +167,14 @@ def _parquet(
 ) -> tuple[list[str], Rows]:
     links = {_link(path, folder / f"{tag}.parquet"): tag for path, tag in files.tags().items()}
     called = dict(zip(links, map(files.relative, files.tags()), strict=True))
-    names = parquet_names(connection, called)
+    columns = parquet_columns(connection, called)
+    names = list(columns)
     if rows_named and {folded_name(name) for name in names} & set(_VIRTUAL):
         raise SourceError(
             "Where rows are units no column may be called filename or file_row_number; "
             "rename it, or name the key of the units."
         )
-    checks = fragile_columns(connection, next(iter(links)))
+    checks = {name: check for name, check in columns.items() if check is not None}
     return names, _files(links, rows_named, checks)
 
 

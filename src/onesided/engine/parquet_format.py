@@ -36,10 +36,12 @@ class Check:
     """An aggregate that reads every cell of a column.
 
     - `raises`: a cell that is no value of its type is an error; otherwise the check is true then.
+    - `texts_alone`: only texts can be wrong, whose bytes DuckDB can hand out as they are.
     """
 
     expression: str
     raises: bool
+    texts_alone: bool = False
 
 
 @dataclass(frozen=True)
@@ -59,46 +61,53 @@ class _Node:
         return self.kind in _SOUND or (self.kind in _MOMENTS and not in_milliseconds)
 
 
-def parquet_names(connection: duckdb.DuckDBPyConnection, files: Mapping[Path, str]) -> list[str]:
-    """The names of the columns, the same in all files; their order and types are the same too.
+def parquet_columns(
+    connection: duckdb.DuckDBPyConnection, files: Mapping[Path, str]
+) -> dict[str, Check | None]:
+    """The names of the columns, which are the same in all files, in order and of one type.
+
+    A column that DuckDB reads wrongly, or not at all, where a cell is no value of its type, comes
+    with its check.
 
     - `files`: paths, with what the files are called.
     """
+    if len(files) > 1:
+        _check_alike(connection, files)
+    columns = list(_tops(_nodes(connection, next(iter(files)))))
+    check_names([nodes[0].name for nodes in columns], "The data")
+    return {nodes[0].name: _check(nodes) for nodes in columns}
+
+
+def _check_alike(connection: duckdb.DuckDBPyConnection, files: Mapping[Path, str]) -> None:
     listed = ", ".join(map(literal_path, files))
     told = connection.sql(
-        f"SELECT file_name, list(({_MEANING}) ORDER BY column_id) "
-        f"FILTER (WHERE column_id > 0) AS columns FROM parquet_schema([{listed}]) "
-        "GROUP BY file_name"
+        f"SELECT file_name, md5(list(({_MEANING}) ORDER BY column_id)::VARCHAR) "
+        f"FROM parquet_schema([{listed}]) WHERE column_id > 0 GROUP BY file_name"
     ).fetchall()
-    known = {Path(name): columns for name, columns in told}
+    known = {Path(name): meaning for name, meaning in told}
     first = next(iter(files))
     for path, called in files.items():
-        if known[path] != known[first]:
+        if known.get(path) != known.get(first):
             raise SourceError(
                 f"The files {files[first]} and {called} do not have the same columns in the same "
                 "order and of the same types; write them alike."
             )
-    names = [name for name, _ in _tops(_nodes(connection, first))]
-    check_names(names, "The data")
-    return names
 
 
-def fragile_columns(connection: duckdb.DuckDBPyConnection, path: Path) -> dict[str, Check]:
-    """Columns that DuckDB reads wrongly, or not at all, where a cell is no value of their type."""
-    found = {}
-    for name, nodes in _tops(_nodes(connection, path)):
-        column = _FLAVOUR.name(name)
-        digits = digits_of(nodes[0].kind)
-        if digits is not None:
-            precision, scale = digits
-            most = f"CAST('{10**precision - 1}e-{scale}' AS {nodes[0].kind})"
-            wrong = f"coalesce(bool_or({column} NOT BETWEEN -{most} AND {most}), FALSE)"
-            found[name] = Check(wrong, raises=False)
-        elif not all(node.is_sound for node in nodes):
-            # The hash needs the cells: a count can be had without them, and so can a length.
-            read = f"bit_xor(hash({column})) IS NULL AND count(*) > 0"
-            found[name] = Check(read, raises=True)
-    return found
+def _check(nodes: list[_Node]) -> Check | None:
+    column = _FLAVOUR.name(nodes[0].name)
+    digits = digits_of(nodes[0].kind)
+    if digits is not None:
+        precision, scale = digits
+        most = f"CAST('{10**precision - 1}e-{scale}' AS {nodes[0].kind})"
+        wrong = f"coalesce(bool_or({column} NOT BETWEEN -{most} AND {most}), FALSE)"
+        return Check(wrong, raises=False)
+    fragile = {node.kind for node in nodes if not node.is_sound}
+    if not fragile:
+        return None
+    # The hash needs the cells: a count can be had without them, and so can a length.
+    read = f"bit_xor(hash({column})) IS NULL AND count(*) > 0"
+    return Check(read, raises=True, texts_alone=fragile == {"VARCHAR"})
 
 
 def _nodes(connection: duckdb.DuckDBPyConnection, path: Path) -> list[_Node]:
@@ -110,7 +119,7 @@ def _nodes(connection: duckdb.DuckDBPyConnection, path: Path) -> list[_Node]:
     return [_Node(str(row[0]), int(row[1]), str(row[2]), str(row[3])) for row in rows]
 
 
-def _tops(nodes: list[_Node]) -> Iterator[tuple[str, list[_Node]]]:
+def _tops(nodes: list[_Node]) -> Iterator[list[_Node]]:
     """Each column of the table with all nodes below it, itself first."""
     place = 0
     while place < len(nodes):
@@ -118,4 +127,4 @@ def _tops(nodes: list[_Node]) -> Iterator[tuple[str, list[_Node]]]:
         while open_nodes:
             open_nodes += nodes[place].children - 1
             place += 1
-        yield nodes[start].name, nodes[start:place]
+        yield nodes[start:place]

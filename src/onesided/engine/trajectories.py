@@ -19,6 +19,8 @@ import duckdb
 from onesided.data.output import new_files
 from onesided.engine.duckdb_connection import connect, literal_path, opening, quoted
 from onesided.engine.flavours import DuckDBFlavour
+from onesided.engine.names import check_names
+from onesided.engine.parquet_format import parquet_columns
 from onesided.engine.sources import Files, Format, is_postgres
 from onesided.errors import OutputError, RequestError, SourceError
 
@@ -155,10 +157,24 @@ class _Trace:
     def _scan(self) -> str:
         files = Files.find(str(self.source))
         paths = ", ".join(map(literal_path, files.paths))
+        try:
+            self._check_names(files)
+        except duckdb.Error:
+            raise self._unreadable() from None
         if files.format is Format.PARQUET:
             return f"read_parquet([{paths}], hive_partitioning = false)"
         # All rows decide the types: a stray value far down must not fail half-way.
         return f"read_csv([{paths}], header = true, sample_size = -1)"
+
+    def _check_names(self, files: Files) -> None:
+        """Refuse names that DuckDB would take for one another and rename."""
+        if files.format is Format.PARQUET:
+            parquet_columns(self.connection, {each: each.name for each in files.paths})
+            return
+        for path in files.paths:
+            reader = f"read_csv({literal_path(path)}, header = false, all_varchar = true)"
+            rows = self.connection.sql(f"SELECT * FROM {reader} LIMIT 1").fetchall()
+            check_names([cell for row in rows for cell in row if cell is not None], path.name)
 
     def _schema(self, scan: str) -> dict[str, str]:
         """Type of each column by name; every column that is asked for must exist."""
