@@ -83,6 +83,16 @@ def test_a_second_file_with_another_unit_of_time_is_refused(spark: Any, tmp_path
         format_of(spark, tmp_path)
 
 
+def test_columns_that_are_only_asked_for_null(spark: Any, tmp_path: Path) -> None:
+    """Lists, structures with odd names and columns of nothing do not keep a file from opening."""
+    columns = {"id": [1, 2], "s": [{"a b": 1, "c:d": [1]}, None], "n": pa.nulls(2)}
+    path = write(tmp_path / "1.parquet", {**columns, "b": [None, b"x"]})
+    for policy, shown in (("s IS NULL", [1]), ("n IS NOT NULL", [1, 2]), ("b IS NULL", [2])):
+        with closing(SparkEngine(path, UNIT, spark)) as engine:
+            query = sample_query(engine, policy, epsilon="40", columns=["id"])
+            assert [row[0] for row in sampled(engine, query)] == shown
+
+
 def test_columns_in_another_order_are_the_same_columns(spark: Any, tmp_path: Path) -> None:
     write(tmp_path / "1.parquet", {"id": [1], "age": [40]})
     write(tmp_path / "2.parquet", {"age": [12], "id": [2]})
@@ -157,3 +167,37 @@ def test_what_was_placed_has_a_digest_in_any_order(spark: Any, tmp_path: Path) -
     ]
     digests = {placed(f"changed {number}", **each).digest for number, each in enumerate(changes)}
     assert len(digests | {first.digest}) == 1 + len(changes)
+
+
+@pytest.fixture
+def elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Addresses of this machine are taken for those of another file system."""
+    monkeypatch.setattr("onesided.engine.spark_source.is_local", lambda text: False)
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_files_elsewhere_are_looked_at_as_well(spark: Any, tmp_path: Path) -> None:
+    write(tmp_path / "f[1]" / "1.parquet", {"id": [1], "age": [40]})
+    write(tmp_path / "f1" / "1.parquet", {"id": [99], "age": [40]})
+    for unit in (Unit(), UNIT):
+        assert ids(spark, f"file://{tmp_path}/f[1]", unit) == [1]
+        assert ids(spark, f"file://{tmp_path}/f?", unit) == [99]
+    write(tmp_path / "f[1]" / "2.parquet", {"id": [2], "Age": [12]})
+    with pytest.raises(SourceError, match="same name but for capitals"):
+        format_of(spark, f"file://{tmp_path}/f[1]")
+    write(tmp_path / "f[1]" / "2.parquet", {"id": [2], "age": ["12"]})
+    with pytest.raises(SourceError, match="one schema"):
+        format_of(spark, f"file://{tmp_path}/f[1]")
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_times_elsewhere_that_cannot_be_read_are_found_at_the_opening(
+    spark: Any, tmp_path: Path
+) -> None:
+    times = pa.array([0, 2**62], pa.timestamp("ms"))
+    path = write(tmp_path / "1.parquet", {"id": [1, 2], "at": times})
+    with (
+        closing(SparkEngine(f"file://{path}", UNIT, spark)) as engine,
+        pytest.raises(SourceError, match="cannot read"),
+    ):
+        engine.inspect()

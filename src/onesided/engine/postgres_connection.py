@@ -147,7 +147,7 @@ def schemas_of_user(url: str) -> list[str]:
     """Where this user looks for a table that is named without its schema."""
     import psycopg
 
-    with psycopg.connect(url) as connection:
+    with psycopg.connect(url, client_encoding="UTF8") as connection:
         found = connection.execute("SELECT pg_catalog.current_schemas(true)").fetchone()
     return [] if found is None else [str(each) for each in found[0]]
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
 
 import pyarrow as pa
@@ -32,6 +32,7 @@ from onesided.language import Schema, Type
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
 
 _FLAVOUR = SparkFlavour()
 _WILDCARD = re.compile(r"[*?\[{]")
@@ -157,48 +158,67 @@ def _found(
     raise SourceError("Spark reads a path of Parquet files, a table or a DataFrame of its own.")
 
 
+class _Read(NamedTuple):
+    """Files as Spark reads them: their columns, and the tag of each file by its address."""
+
+    frame: DataFrame
+    kinds: dict[str, str]
+    tags: dict[str, str]
+
+
 def _from_files(
     session: Session, text: str, unit: Unit, frozen: Mapping[str, Any] | None
 ) -> SparkSource:
-    spark = session.spark
-    # A file may have columns that others have not: all of them are looked at, here and by Spark.
-    reader = spark.read.option("mergeSchema", "true")
+    files = listing = None
     if is_local(text):
         files = Files.find(re.sub(r"^file:/+", "/", text))
-        if files.format is not Format.PARQUET:
-            raise SourceError("Spark reads Parquet files here; convert the CSV files first.")
-        places = [f"file://{literal_path(os.fspath(path))}" for path in files.paths]
-        kinds = _kinds(reader.parquet(*places))
-        kinds.update(dict.fromkeys(in_milliseconds(files.paths, kinds), MILLISECONDS))
-        kinds = _in_order(kinds, frozen)
-        frame = spark.read.schema(_stored(kinds)).parquet(*places)
-        addresses = {_local_path(each): _address(each) for each in frame.inputFiles()}
-        if set(addresses) != set(files.paths):
-            raise SourceError(
-                "Spark leaves out files whose names begin with a dot or an underscore; rename them."
-            )
-        tags = {addresses[path]: tag for path, tag in files.tags().items()}
-        listing = None
-        doubtful = [name for name, kind in kinds.items() if fails_on_a_value(kind)]
+        read = _read_here(session.spark, files, frozen)
     else:
-        files = None
-        place = literal_path(text) if _WILDCARD.search(text) and exists(spark, text) else text
-        reader = reader.option("recursiveFileLookup", "true")
-        kinds = _in_order(_kinds(reader.parquet(place)), frozen)
-        frame = reader.schema(_stored(kinds)).parquet(place)
-        base = text if place != text else _WILDCARD.split(text, maxsplit=1)[0]
-        listing = _Listing(frame, _address(base))
-        tags = listing.tags()
-        doubtful = [
-            name
-            for name, kind in kinds.items()
-            if fails_on_a_value(kind) or field_of(kind).type is Type.TIMESTAMP
-        ]
-    if len(set(tags.values())) != len(tags):
+        read, listing = _read_elsewhere(session.spark, text, frozen)
+    if len(set(read.tags.values())) != len(read.tags):
         raise SourceError("Two of the files cannot be told apart by name; rename one of them.")
-    rows = named_rows(session, frame, tags) if unit.is_row else None
-    source = _typed(frame if rows is None else rows.frame, kinds, "parquet", doubtful, rows)
+    # Elsewhere nobody looks into the files: any time in them may be in milliseconds.
+    doubtful = [
+        name
+        for name, kind in read.kinds.items()
+        if fails_on_a_value(kind) or (listing and field_of(kind).type is Type.TIMESTAMP)
+    ]
+    rows = named_rows(session, read.frame, read.tags) if unit.is_row else None
+    frame = read.frame if rows is None else rows.frame
+    source = _typed(frame, read.kinds, "parquet", doubtful, rows)
     return replace(source, files=files, listing=listing)
+
+
+def _read_here(spark: SparkSession, files: Files, frozen: Mapping[str, Any] | None) -> _Read:
+    if files.format is not Format.PARQUET:
+        raise SourceError("Spark reads Parquet files here; convert the CSV files first.")
+    places = [f"file://{literal_path(os.fspath(path))}" for path in files.paths]
+    # A file may have columns that others have not: all of them are looked at, by Spark and here.
+    found = spark.read.option("mergeSchema", "true").parquet(*places)
+    kinds = _kinds(found)
+    kinds.update(dict.fromkeys(in_milliseconds(files.paths, kinds), MILLISECONDS))
+    kinds = _in_order(kinds, frozen)
+    frame = spark.read.schema(_stored(found.schema, kinds)).parquet(*places)
+    addresses = {_local_path(each): _address(each) for each in frame.inputFiles()}
+    if set(addresses) != set(files.paths):
+        raise SourceError(
+            "Spark leaves out files whose names begin with a dot or an underscore; rename them."
+        )
+    return _Read(frame, kinds, {addresses[path]: tag for path, tag in files.tags().items()})
+
+
+def _read_elsewhere(
+    spark: SparkSession, text: str, frozen: Mapping[str, Any] | None
+) -> tuple[_Read, _Listing]:
+    """A path, or a glob where there is no file or folder of that name."""
+    is_glob = _WILDCARD.search(text) is not None and not exists(spark, text)
+    place = text if is_glob else literal_path(text)
+    reader = spark.read.option("recursiveFileLookup", "true")
+    found = reader.option("mergeSchema", "true").parquet(place)
+    kinds = _in_order(_kinds(found), frozen)
+    frame = reader.schema(_stored(found.schema, kinds)).parquet(place)
+    listing = _Listing(frame, _address(_WILDCARD.split(text, maxsplit=1)[0] if is_glob else text))
+    return _Read(frame, kinds, listing.tags()), listing
 
 
 def _from_frame(frame: DataFrame) -> SparkSource:
@@ -223,11 +243,15 @@ def _place(names: list[str], name: str) -> int:
     return names.index(name) if name in names else len(names)
 
 
-def _stored(kinds: Mapping[str, str]) -> str:
+def _stored(found: StructType, kinds: Mapping[str, str]) -> StructType:
     """The columns as they are read from files."""
-    return ", ".join(
-        f"{_FLAVOUR.name(name)} {'bigint' if kind == MILLISECONDS else kind}"
-        for name, kind in kinds.items()
+    from pyspark.sql.types import LongType, StructField, StructType
+
+    return StructType(
+        [
+            StructField(name, LongType() if kind == MILLISECONDS else found[name].dataType)
+            for name, kind in kinds.items()
+        ]
     )
 
 
