@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import signal
 from pathlib import Path
 
 import psycopg
 import pyarrow.parquet as pq
 import pytest
 
-from onesided.cli import INTERRUPTED, run
+from onesided.cli import run
 from support.engines import load
 from support.interrupting import interrupted
 from support.postgres import TestServer
@@ -160,16 +161,20 @@ def test_no_password_is_told_and_nothing_is_left(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_interrupted_sample_of_a_table(postgres_url: str, tmp_path: Path) -> None:
-    """The driver would report Ctrl-C as an error like any other."""
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_sample_of_a_table(
+    number: signal.Signals, postgres_url: str, tmp_path: Path
+) -> None:
+    """The driver would report a signal as an error like any other."""
     with psycopg.connect(postgres_url, autocommit=True) as connection:
         connection.execute(
             "CREATE TABLE big AS SELECT i / 4 AS id, i % 90 AS age, repeat('x', i % 50) AS t "
             "FROM generate_series(1, 400000) i"
         )
     options = ["--table", "big", "--connection", postgres_url, "--unit", "id"]
-    code, said = interrupted(["sample", *options, "--policy", "age < 18"], tmp_path)
-    assert (code, said.count("free")) == (INTERRUPTED, 1), said
+    ask = ["sample", *options, "--policy", "age < 18"]
+    code, said = interrupted(ask, tmp_path, number=number)
+    assert (code, said.count("free")) == (128 + number, 1), said
     with psycopg.connect(postgres_url) as connection:
         left = connection.execute(
             "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() "

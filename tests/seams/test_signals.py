@@ -144,6 +144,9 @@ sys.exit(run(sys.argv[1:]))
     [
         "deaf = Deaf(); del deaf",
         "\n    try: signal.raise_signal(signal.SIGTERM)\n    except BaseException: pass",
+        "deaf = Deaf(); del deaf\n    time.sleep(60)",
+        "\n    try: signal.raise_signal(signal.SIGTERM)\n    except BaseException: pass\n"
+        "    time.sleep(60)",
         "\n    try: signal.raise_signal(signal.SIGTERM)\n"
         "    except BaseException: raise RuntimeError('of a library') from None",
     ],
@@ -157,7 +160,7 @@ def test_an_interruption_that_got_lost_is_remembered(how: str, tmp_path: Path) -
         text=True,
         check=False,
         cwd=tmp_path,
-        env=os.environ,
+        timeout=50,
     )
     assert answer.returncode == 143, answer.stderr
     assert answer.stdout == ""
@@ -281,3 +284,34 @@ def test_a_signal_before_there_is_anything_to_tidy_up_ends_without_a_word() -> N
     )
     assert answer.returncode == -signal.SIGINT
     assert answer.stdout == answer.stderr == ""
+
+
+TIDYING = """
+import signal, sys, time
+from onesided.cli import run
+import onesided.session.dataset as sessions
+
+def count(self, *arguments, **options):
+    try:
+        signal.raise_signal(signal.SIGINT)
+    finally:
+        time.sleep(2.5)
+        print("tidied up")
+sessions.Dataset.count = count
+sys.exit(run(sys.argv[1:]))
+"""
+
+
+def test_what_tidies_up_is_not_interrupted_again(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"age": [1, 40, 50]}), tmp_path / "a.parquet")
+    ask = ["count", "a.parquet", *POLICY, "--epsilon", "1", "--mechanism", "one-sided"]
+    answer = subprocess.run(
+        [sys.executable, "-c", TIDYING, *ask],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+    )
+    assert answer.returncode == 130
+    assert answer.stdout == "tidied up\n"
+    assert answer.stderr == "onesided: Interrupted before anything was charged.\n"

@@ -3,8 +3,9 @@
 Where tidying up does not come to its end, one that comes `PATIENCE` seconds after the first ends
 the process at once. What is left behind then is removed by the next start.
 
-An exception that a signal raises can be lost on its way, as where it meets a library that reports
-it as an error of its own. The signal is therefore remembered, and asked for where it matters.
+An exception that a signal raises can be lost on its way: a destructor cannot raise it, a library
+reports it as an error of its own, and PyArrow drops it while it looks for pandas. The signal is
+therefore remembered, raised again where nothing is on its way out, and asked for at the end.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from onesided.errors import Interrupted
 from onesided.signals import ENDING
 
 PATIENCE = 5.0
+AGAIN = 1.0
+ALARM: int = getattr(signal, "SIGALRM", 0)
 NOTHING_CHARGED = "Interrupted before anything was charged."
 
 
@@ -53,14 +56,25 @@ class Stop:
             signal.signal(number, signal.SIG_DFL)
             signal.raise_signal(number)
         self._came = self._came or monotonic()
-        if monotonic() - self._came > PATIENCE:
+        if monotonic() - self._came > PATIENCE and not self._raises:
             signal.signal(number, signal.SIG_DFL)
             signal.raise_signal(number)
         if self._number is None and not self._finished:
             self._number = number
         if self._raises:
             self._raises = False
+            _wake_up(AGAIN)
             raise KeyboardInterrupt
+
+    def _ask_again(self, number: int, frame: FrameType | None) -> None:
+        """Where no interruption is on its way out it was lost, or is held: send it once more."""
+        if self._number is None or self._finished:
+            return
+        if _is_on_its_way():
+            _wake_up(AGAIN)
+            return
+        self._raises = True
+        signal.raise_signal(self._number)
 
     def begin(self) -> None:
         """Raise from now on where a signal comes, and for one that is there already."""
@@ -76,6 +90,8 @@ class Stop:
         """All is done: a signal that comes from now on changes nothing."""
         self._finished = True
         self._raises = False
+        if self._number is not None:
+            _wake_up(0)
 
     @contextmanager
     def telling(self, sentence: Callable[[], str]) -> Iterator[None]:
@@ -102,17 +118,18 @@ class Stop:
             # Whoever had us ignore a signal wants us to go on.
             if handler not in (signal.SIG_IGN, None):
                 before[number] = handler
+        clock = signal.getsignal(ALARM) if before and ALARM else None
         report = sys.unraisablehook
 
         def unraisable(lost: sys.UnraisableHookArgs) -> None:
-            """Within a destructor nothing can be raised, and Python would only print it."""
-            if isinstance(lost.exc_value, KeyboardInterrupt):
-                self._raises = not self._finished  # this one is remembered, the next one raised
-            else:
+            """Python would print what a destructor cannot raise."""
+            if not isinstance(lost.exc_value, KeyboardInterrupt):
                 report(lost)
 
         sys.unraisablehook = unraisable
         try:
+            if clock is not None:
+                signal.signal(ALARM, self._ask_again)
             for number in before:
                 signal.signal(number, self)
             yield
@@ -120,7 +137,22 @@ class Stop:
             self.finish()
             for number, handler in before.items():
                 signal.signal(number, signal.SIG_IGN if to_the_end else handler)
+            if clock is not None:
+                signal.signal(ALARM, clock)
             sys.unraisablehook = report
+
+
+def _wake_up(seconds: float) -> None:
+    if ALARM and _may_handle():
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+
+
+def _is_on_its_way() -> bool:
+    """Whether what runs now tidies up behind an interruption."""
+    error = sys.exc_info()[1]
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__context__
+    return error is not None
 
 
 def _may_handle() -> bool:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from onesided.data.private import PrivateDirectory
 from onesided.datasets.folder import VARIABLE, data_folder
 from onesided.engine.trajectories import TraceColumns, write_trajectories
 from onesided.errors import SourceError
@@ -73,8 +73,8 @@ def republica_trajectories(out: Path, *, slot_minutes: int = 10, overwrite: bool
             f"The re:publica trace is not there: point {VARIABLE} at a folder that has "
             f"{REPUBLICA_ARCHIVE.as_posix()}, or use the simulated building."
         )
-    with tempfile.TemporaryDirectory(prefix="onesided-") as private:
-        trace = Path(private) / REPUBLICA_MEMBER
+    with PrivateDirectory() as private:
+        trace = private / REPUBLICA_MEMBER
         _unpack(archive, trace)
         write_trajectories(
             trace,

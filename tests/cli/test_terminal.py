@@ -1,4 +1,4 @@
-"""Ctrl-C in a real process: what is left behind, and what is said; and the bar on a terminal."""
+"""The bar that a terminal sees."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from onesided.cli import INTERRUPTED
-from support.interrupting import LEDGER, SECONDS, balance, command, interrupted
+from support.interrupting import SECONDS, command
 
 ROWS = 2_000_000
 POLICY = "age < 18"
@@ -28,26 +27,6 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     columns = {"id": number, "age": number % 90, **{f"c{i}": number * i % 9973 for i in range(6)}}
     pq.write_table(pa.table(columns), path)
     return path
-
-
-def test_an_interrupted_sample_leaves_nothing_and_says_what_was_charged(
-    source: Path, tmp_path: Path
-) -> None:
-    private, out = tmp_path / "private", tmp_path / "out"
-    private.mkdir()
-    out.mkdir()
-    ask = ["sample", str(source), "--policy", POLICY]
-    code, said = interrupted(ask, out, {**os.environ, "TMPDIR": str(private)})
-    assert code == INTERRUPTED, said
-    assert said.strip().startswith("onesided: Interrupted")
-    assert "ε = 1" in said
-    assert "free" in said
-    assert [each.name for each in out.iterdir() if LEDGER not in each.name] == []
-    assert list(private.iterdir()) == []
-    assert subprocess.run(command(ask, out), capture_output=True, check=False).returncode == 0
-    after = balance(out)
-    assert after is not None
-    assert after.spent == 1
 
 
 def test_a_terminal_sees_a_bar_with_the_remaining_time(source: Path, tmp_path: Path) -> None:
