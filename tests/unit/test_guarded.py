@@ -106,4 +106,4 @@ def test_levels_that_differ_beyond_noise_stay_apart() -> None:
 
 def test_hardly_any_empty_bucket_is_believed() -> None:
     found = segments(np.zeros(4000), np.full(4000, 4), 4)
-    assert found.believed[found.of].mean() < 0.01
+    assert found.credible[found.of].mean() < 0.01

@@ -75,7 +75,7 @@ class GuardedDawa(BucketAlgorithm):
         summed = bucket_totals(exact, pool) if several.size else exact
         noisy = summed + rng.two_sided_geometric(rate, summed.size)
 
-        shares = found.believed.astype(np.float64)
+        shares = found.credible.astype(np.float64)
         together = np.bincount(pool, weights=found.totals[several])
         scales = np.sqrt(np.bincount(pool, weights=found.scales[several] ** 2))
         least = together - DOUBT * scales

@@ -31,14 +31,14 @@ class Segments:
     - `sizes`: the bins of each segment;
     - `totals`: its level times its bins;
     - `scales`: those of the noise on `totals`;
-    - `believed`: whether it is more than noise.
+    - `credible`: whether it is more than noise.
     """
 
     of: Counts
     sizes: Counts
     totals: NDArray[Any]
     scales: Floats
-    believed: NDArray[np.bool_]
+    credible: NDArray[np.bool_]
 
     @classmethod
     def along(cls, totals: Counts, sizes: Counts, scale: float) -> Segments:
@@ -46,7 +46,7 @@ class Segments:
 
         The mean t/w of a bucket has a variance in proportion to 1/w², so the level of a segment is
         Σ w·t / Σ w². Its noise is that on the total of one bucket, spread over √Σ w² bins: the
-        segment is believed if such a bucket would be, and as likely to be empty as any of its own.
+        segment is credible if such a bucket would be, and as likely to be empty as any of its own.
         Buckets that may be empty beside full ones stay alone.
         """
         widths = sizes.astype(np.float64)
@@ -61,8 +61,8 @@ class Segments:
         bins = np.bincount(segment, weights=sizes).astype(np.int64)
         odds = np.sqrt(bins / bins.sum())
         np.maximum.at(odds, segment, own)
-        believed = is_more_than_noise(levels * spread_over, spread_over, scale, odds)
-        return cls(segment, bins, levels * bins, scale * bins / spread_over, believed)
+        credible = is_more_than_noise(levels * spread_over, spread_over, scale, odds)
+        return cls(segment, bins, levels * bins, scale * bins / spread_over, credible)
 
 
 def segments_of(means: Floats, precisions: Floats) -> Counts:
