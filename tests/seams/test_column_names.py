@@ -27,7 +27,6 @@ ALIKE = (
     ("age", "\uff41ge"),
     ("age", "a\u200bge"),
     ("age", "ag\u00ade"),
-    ("i", "\u0130".lower()[:1]),
 )
 
 
