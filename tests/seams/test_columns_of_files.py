@@ -1,4 +1,4 @@
-"""What a format cannot hold is refused before the charge, whatever is in the column."""
+"""What a format cannot hold is refused before the charge, by its type alone."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def show_facts(facts: Mapping[str, Any]) -> None:
 
 
 def show_line(text: str) -> None:
-    """One line, whatever is in it."""
+    """One line, in which nothing acts."""
     say(visible(text))
 
 

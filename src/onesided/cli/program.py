@@ -92,7 +92,7 @@ def run_as_program(arguments: Sequence[str] | None) -> int:
     """Run the command as a process of its own, which ends afterwards; the exit code."""
     fill_closed_streams()
     for stream in (sys.stdout, sys.stderr):
-        if stream is not None:  # whatever the terminal's alphabet lacks is written out
+        if stream is not None:  # letters that it lacks are written out
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     stop = Stop()
     with stop.installed(to_the_end=True):

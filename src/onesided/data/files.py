@@ -42,7 +42,7 @@ class FileFormat(Enum):
 
 
 def check_format(schema: pa.Schema, path: Path) -> None:
-    """Refuse a column that the format of `path` cannot hold, whatever its values are."""
+    """Refuse a column that the format of `path` cannot hold; its values do not matter."""
     kind = FileFormat.of(path)
     for field in schema:
         if not _holds(kind, field):

@@ -29,7 +29,7 @@ def new_files(targets: Sequence[Path], *, overwrite: bool = False) -> Iterator[P
 
 
 def refuse_existing(targets: Sequence[Path], *, overwrite: bool) -> None:
-    """Refuse targets that exist already, unless told to replace them, and unusable places."""
+    """Refuse targets that exist already, except where they may be replaced, and unusable places."""
     for target in targets:
         if not os.access(target.parent, os.W_OK | os.X_OK):
             raise unwritable(target.parent)
@@ -46,7 +46,7 @@ def refuse_existing(targets: Sequence[Path], *, overwrite: bool) -> None:
 
 
 def refuse_inputs(targets: Iterable[Path], inputs: Iterable[Path]) -> None:
-    """Refuse targets that the same command reads or keeps, whatever name they go by."""
+    """Refuse targets that the same command reads or keeps, by any name."""
     read = list(inputs)
     for target in targets:
         if any(_same(target, each) for each in read):

@@ -10,10 +10,10 @@ import os
 import re
 import secrets
 import shutil
-import stat
 import tempfile
 import weakref
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
@@ -100,46 +100,56 @@ def _removed(path: Path, mark: int, process: int) -> None:
     if os.getpid() != process:
         return  # a fork has the object too, but not the directory
     with signals_held(), suppress(OSError):
+        if not hasattr(os, "O_DIRECTORY"):  # nor does such a system remove a file that is open
+            os.close(mark)
+            shutil.rmtree(path, ignore_errors=True)
+            return
         try:
-            _empty(path)
+            with _opened(path) as folder:
+                _empty(path, folder)
         finally:
-            os.close(mark)  # some systems keep a file that is open
-        _remove_mark(path)
+            os.close(mark)
 
 
 def _remove_if_abandoned(path: Path) -> None:
-    found = os.lstat(path)
-    # A folder may hand its set-group bit to what is made in it.
-    mine = found.st_uid == os.geteuid() and found.st_mode & 0o777 == PRIVATE
-    if not mine or not stat.S_ISDIR(found.st_mode):
-        return
-    try:
-        mark = os.open(path / MARK, os.O_RDWR | os.O_NOFOLLOW)
-    except FileNotFoundError:
-        os.rmdir(path)  # killed before it was used; fails where there is anything in it
-        return
-    try:
-        if not is_locked_by_us(mark) or not _is_still(mark, path / MARK):
+    with _opened(path) as folder:
+        found = os.fstat(folder)
+        # A folder may hand its set-group bit to what is made in it.
+        if found.st_uid != os.geteuid() or found.st_mode & 0o777 != PRIVATE:
             return
-        owner = Owner.read(mark)
-        if owner.is_dead() if owner else os.listdir(path) == [MARK]:
-            _empty(path)
-            _remove_mark(path)
+        try:
+            mark = os.open(MARK, os.O_RDWR | os.O_NOFOLLOW, dir_fd=folder)
+        except FileNotFoundError:
+            os.rmdir(path)  # killed before it was used; fails where there is anything in it
+            return
+        try:
+            if not is_locked_by_us(mark) or not _is_still(mark, path / MARK):
+                return
+            owner = Owner.read(mark)
+            if owner.is_dead() if owner else os.listdir(folder) == [MARK]:
+                _empty(path, folder)
+        finally:
+            os.close(mark)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[int]:
+    """The folder itself: what is done within it does not follow what somebody puts in its place."""
+    folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        yield folder
     finally:
-        os.close(mark)
+        os.close(folder)
 
 
-def _empty(path: Path) -> None:
-    """All but the mark goes, so that what is left halfway can still be found."""
-    for entry in os.scandir(path):
+def _empty(path: Path, folder: int) -> None:
+    """Remove everything; the mark goes last, so that what is left halfway can be found."""
+    for entry in list(os.scandir(folder)):
         if entry.is_dir(follow_symlinks=False):
-            shutil.rmtree(entry.path)
+            shutil.rmtree(entry.name, dir_fd=folder)
         elif entry.name != MARK:
-            os.unlink(entry.path)
-
-
-def _remove_mark(path: Path) -> None:
-    os.unlink(path / MARK)
+            os.unlink(entry.name, dir_fd=folder)
+    os.unlink(MARK, dir_fd=folder)
     os.rmdir(path)
 
 

@@ -54,7 +54,7 @@ def far_as_text(column: pa.ChunkedArray | pa.Array) -> pa.ChunkedArray | pa.Arra
 
 
 def moment_text(ticks: int, kind: pa.DataType) -> str:
-    """The ISO text of a date or timestamp that is so many units of its type after 1970."""
+    """The ISO text of a date or timestamp that is `ticks` units of its type after 1970."""
     days, rest = divmod(ticks, _ticks_a_day(kind))
     cycle, day = divmod(days + _EPOCH - 1, _CYCLE)
     within = date.fromordinal(day + 1)
@@ -80,7 +80,7 @@ class FarMoment(datetime):
 
     @classmethod
     def at(cls, microseconds: int) -> FarMoment:
-        """So many microseconds after 1970."""
+        """The moment that is `microseconds` after the start of 1970."""
         days, rest = divmod(microseconds, _SECONDS * 10**6)
         near = datetime(1, 1, 1) + timedelta((days + _EPOCH - 1) % _CYCLE, microseconds=rest)
         moment = cls.combine(near.date(), near.time())
