@@ -1,8 +1,8 @@
 """Columns as Spark has them: what they are for us, and how they are read.
 
-Every value has a reading: what our types cannot hold is NULL. A condition on a column still reaches
-the files, which leave out what cannot match, but for floats: their statistics know no NaN and tell
-the two zeros apart.
+Every value has a reading: what our types cannot hold is NULL. Only conditions on integers and truth
+values still reach the files, which leave out by their statistics what cannot match. On floats they
+must not: statistics leave NaN out, and tell the two zeros apart.
 """
 
 from __future__ import annotations
