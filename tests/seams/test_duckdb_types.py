@@ -138,10 +138,10 @@ def _open_counts(
     policy: str,
     by: list[str],
     where: str | None,
-    total: Total | None = None,
+    *totals: Total,
 ) -> tuple[Any, ...]:
     """The groups that non-sensitive units are in, with their numbers."""
-    counts = engine.count(count_query(engine, policy, by, where=where, total=total))
+    counts = engine.count(count_query(engine, policy, by, where=where, totals=totals))
     counts.keys.validate(full=True)
     open_groups = counts.nonsensitive > 0
     keys = counts.keys.filter(pa.array(open_groups)) if by else counts.keys
