@@ -21,6 +21,7 @@ from onesided.engine.duckdb_connection import literal_path, quoted
 from onesided.engine.duckdb_types import column_of, is_refused
 from onesided.engine.names import check_names, folded_name
 from onesided.engine.parquet_format import Check, parquet_columns
+from onesided.engine.remote import check_format
 from onesided.engine.sources import Files, Format, file_tag
 from onesided.errors import SourceError
 
@@ -30,6 +31,11 @@ FRAME = "osd_frame"
 POLICY = "osd_policy"
 _VIRTUAL = ("filename", "file_row_number")
 _FILE_SHIFT = 2**44
+_CSV = "csv"
+_TYPED = ("parquet", "frame")
+_OTHER_FORM = (
+    "The account was opened on data of the form {}, and these are {}; give the data the same form."
+)
 
 
 @dataclass(frozen=True)
@@ -109,7 +115,8 @@ def opened_source(
         read, rows = _frame(source, rows_named)
         connection.register(FRAME, read)
     elif source.format is Format.CSV:
-        _check_reader("csv", agreed)
+        if agreed is not None and agreed["reader"] != _CSV:
+            raise SourceError(_OTHER_FORM.format(agreed["reader"], _CSV))
         csv, rows = _csv(connection, source, rows_named, folder, agreed)
         return Source(rows, rows.kinds(connection), csv.content)
     else:
@@ -125,18 +132,22 @@ def opened_source(
             )
     columns = [{"name": name, "type": kind} for name, kind in kinds.items()]
     found = {"reader": reader, "columns": columns}
-    _check_reader(reader, agreed)
-    if agreed is not None and agreed["columns"] != columns:
-        raise SourceError(_differing(agreed["columns"], columns))
+    if agreed is not None:
+        _check_typed(found, agreed)
     return Source(rows, kinds, found, read)
 
 
-def _check_reader(reader: str, agreed: Mapping[str, Any] | None) -> None:
-    if agreed is not None and agreed["reader"] != reader:
-        raise SourceError(
-            f"The account was opened on data of the form {agreed['reader']}, and these are "
-            f"{reader}; give the data the same form."
-        )
+def _check_typed(found: Mapping[str, Any], agreed: Mapping[str, Any]) -> None:
+    """Files and frames that name their types are read by these, which are as public as the names.
+
+    Other engines have other words for the same types: only the names can be held against them.
+    """
+    if agreed["reader"] == _CSV:
+        raise SourceError(_OTHER_FORM.format(agreed["reader"], found["reader"]))
+    if agreed["reader"] not in _TYPED:
+        check_format(found, agreed)
+    elif agreed["columns"] != found["columns"]:
+        raise SourceError(_differing(agreed["columns"], found["columns"]))
 
 
 def _differing(agreed: list[dict[str, Any]], found: list[dict[str, Any]]) -> str:

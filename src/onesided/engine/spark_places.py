@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-import tempfile
 import time
 from collections.abc import Iterator, Set
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from onesided.data.private import PrivateDirectory
 from onesided.engine.base import Placed
 from onesided.engine.flavours import SparkFlavour
 from onesided.engine.spark_failures import opening
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _SECONDS_TO_STOP = 1.0
+_ROWS = "rows"
 _FLAVOUR = SparkFlavour()
 
 
@@ -46,7 +47,7 @@ def write_folder(frame: DataFrame, place: str) -> None:
         return
     target = _path(place)
     with _workspace(target.parent) as workspace:
-        written = workspace / "rows"
+        written = workspace / _ROWS
         frame.write.parquet(written.as_uri())
         for crumb in (*written.glob(".*.crc"), *written.glob("_*")):
             crumb.unlink()
@@ -88,14 +89,12 @@ def _workspace(parent: Path) -> Iterator[Path]:
     Tasks of a job that is interrupted or fails end a little later than their caller, and make the
     folders anew that they write to: what is removed is looked after until it stays away.
     """
-    folder = Path(tempfile.mkdtemp(dir=parent, prefix=".onesided-"))
-    try:
-        yield folder
-    except BaseException:
-        until = time.monotonic() + _SECONDS_TO_STOP
-        while time.monotonic() < until:
-            shutil.rmtree(folder, ignore_errors=True)
-            time.sleep(_SECONDS_TO_STOP / 20)
-        raise
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with PrivateDirectory(parent) as folder:
+        try:
+            yield folder
+        except BaseException:
+            until = time.monotonic() + _SECONDS_TO_STOP
+            while time.monotonic() < until:
+                shutil.rmtree(folder / _ROWS, ignore_errors=True)
+                time.sleep(_SECONDS_TO_STOP / 20)
+            raise

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 from onesided.errors import SourceError
 from onesided.ledger import Ledger, Terms
@@ -19,6 +20,7 @@ class Books:
 
     - `budget`: the most that all of them may cost; without it and a ledger that outlives this
       process, the first request is all that is agreed to.
+    - `format`: how the source is read, where the account is yet to freeze it.
     - `asked_by`: a short id of who asks.
     """
 
@@ -29,12 +31,14 @@ class Books:
         ledger: Callable[[], Ledger],
         *,
         budget: Fraction | None,
+        format: Mapping[str, Any] | None,
         asked_by: str = "",
     ) -> None:
         self.table = table
         self._facts = facts
         self._open_ledger = ledger
         self._budget = budget
+        self._format = None if format is None else dict(format)
         self._asked_by = asked_by
         self._fingerprint = table.fingerprint()
 
@@ -68,7 +72,7 @@ class Books:
                 policy_sql=policy_text(facts.policy),
                 budget=self._budget,
                 partition_columns=facts.partition_by,
-                format=dict(self.table.engine.format),
+                format=self._format,
             )
         )
         return Kernel(

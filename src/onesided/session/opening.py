@@ -110,7 +110,15 @@ def open_dataset(
             durable=ledger is not None,
             randomness=drawn.description,
         )
-        books = Books(facts, secret, lambda: open_ledger(ledger), budget=agreed, asked_by=asked_by)
+        frozen = known is not None and known.format is not None
+        books = Books(
+            facts,
+            secret,
+            lambda: open_ledger(ledger),
+            budget=agreed,
+            format=None if frozen else engine.format,
+            asked_by=asked_by,
+        )
         return Dataset(facts, books)
     except BaseException:
         engine.close()
