@@ -181,7 +181,8 @@ def test_histograms_of_a_sample(opened: Opener, table: pa.Table) -> None:
 def test_sums(opened: Opener, table: pa.Table, column: str, unit: tuple[str, ...]) -> None:
     engine = opened(table, unit)
     total = Total(column, Fraction(1, 2), 100)
-    query = count_query(engine, POLICY, ["room"], max_groups=2, totals=(total,))
+    rows = Total(None, Fraction(1), 3)
+    query = count_query(engine, POLICY, ["room"], max_groups=2, totals=(total, rows))
     expected = Reference.of(table, unit).count(query)
     assert comparable(counted(engine.count(query))) == comparable(expected)
     engine.close()

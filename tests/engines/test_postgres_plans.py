@@ -24,7 +24,7 @@ QUERIES: dict[str, dict[str, Any]] = {
     "rows that NULL leaves out": {"by": ["room"], "where": "consent"},
     "cut": {"by": ["hour(ts)", "room"], "max_groups": 2},
     "some rows, cut": {"by": ["hour(ts)"], "where": "room <> 'lab'", "max_groups": 1},
-    "sums": {"by": ["room"], "where": "hour(ts) < 12", "total": NUMBERS},
+    "sums": {"by": ["room"], "where": "hour(ts) < 12", "totals": (NUMBERS,)},
     "no groups": {"by": [], "where": "room = 'cafe'"},
     "a sample": {"by": ["room"], "where": "hour(ts) < 12", "epsilon": "1"},
 }

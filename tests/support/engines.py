@@ -140,8 +140,9 @@ def sampled(engine: Engine, query: SampleQuery) -> list[tuple[Any, ...]]:
 
 def counted(counts: GroupCounts) -> list[tuple[Any, ...]]:
     keys = [tuple(row.values()) for row in counts.keys.to_pylist()] or [()] * len(counts.all)
-    figures = zip(counts.all.tolist(), counts.nonsensitive.tolist(), strict=True)
-    return [(*key, *pair) for key, pair in zip(keys, figures, strict=True)]
+    sides = [side for each in counts.figures for side in (each.all, each.nonsensitive)]
+    figures = zip(*(side.tolist() for side in sides), strict=True)
+    return [(*key, *numbers) for key, numbers in zip(keys, figures, strict=True)]
 
 
 def comparable(rows: list[tuple[Any, ...]]) -> list[tuple[str, ...]]:

@@ -53,8 +53,9 @@ class Reference:
         return [tuple(row[column] for column in query.columns) for row in chosen]
 
     def count(self, query: CountQuery) -> list[tuple[Any, ...]]:
-        """One tuple a group: its keys, the figure of all units, and of the non-sensitive ones."""
-        figures: dict[tuple[Any, ...], list[int]] = defaultdict(lambda: [0, 0])
+        """One tuple a group: its keys, then each figure of all units and of non-sensitive ones."""
+        width = max(1, len(query.totals))
+        figures: dict[tuple[Any, ...], list[int]] = defaultdict(lambda: [0, 0] * width)
         for key, rows in self._units().items():
             sensitive = any(query.policy.evaluate(row) is not False for row in rows)
             if query.coins is not None and not self._is_kept(key, rows, query):
@@ -64,11 +65,12 @@ class Reference:
                 if query.where is None or query.where.evaluate(row) is True:
                     groups[tuple(_plain(each.evaluate(row)) for each in query.by)].append(row)
             for group in self._cut(key, list(groups), query.max_groups):
-                amount = 1 if query.total is None else _amount(groups[group], query.total)
-                figures[group][0] += amount
-                figures[group][1] += 0 if sensitive else amount
+                amounts = [_amount(groups[group], total) for total in query.totals] or [1]
+                for place, amount in enumerate(amounts):
+                    figures[group][2 * place] += amount
+                    figures[group][2 * place + 1] += 0 if sensitive else amount
         if not query.by and not figures:
-            return [(0, 0)]
+            return [(0, 0) * width]
         order = sorted(figures, key=lambda group: [sortable(each) for each in group])
         return [(*group, *figures[group]) for group in order]
 
@@ -149,6 +151,8 @@ def _digest(text: str) -> int:
 
 
 def _amount(rows: list[Row], total: Total) -> int:
+    if total.column is None:
+        return min(len(rows), total.steps)
     steps = (_steps(row[total.column], total.grid) for row in rows)
     return min(max(sum(steps), 0), total.steps)
 

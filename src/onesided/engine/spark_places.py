@@ -89,7 +89,11 @@ def _workspace(parent: Path) -> Iterator[Path]:
     Tasks of a job that is interrupted or fails end a little later than their caller, and make the
     folders anew that they write to: what is removed is looked after until it stays away.
     """
-    with PrivateDirectory(parent) as folder:
+    try:
+        directory = PrivateDirectory(parent)
+    except OutputError:  # the charge stands by now, so that it is a failure of the disk
+        raise OSError from None
+    with directory as folder:
         try:
             yield folder
         except BaseException:
