@@ -315,3 +315,29 @@ def test_what_tidies_up_is_not_interrupted_again(tmp_path: Path) -> None:
     assert answer.returncode == 130
     assert answer.stdout == "tidied up\n"
     assert answer.stderr == "onesided: Interrupted before anything was charged.\n"
+
+
+LOADING = """
+import sys, time
+from importlib import import_module
+from onesided.cli.stop import Stop
+sys.path.insert(0, sys.argv[1])
+stop = Stop()
+with stop.installed():
+    stop.begin()
+    try:
+        print(import_module("interrupted").whole)
+        time.sleep(20)
+    except KeyboardInterrupt:
+        print("interrupted")
+"""
+
+
+def test_a_module_that_is_being_loaded_is_loaded_to_its_end(tmp_path: Path) -> None:
+    """DuckDB ends the process with an abort where an interruption meets its loading."""
+    module = "import os, signal\nos.kill(os.getpid(), signal.SIGTERM)\nwhole = True\n"
+    (tmp_path / "interrupted.py").write_text(module)
+    ended = subprocess.run(
+        [sys.executable, "-c", LOADING, str(tmp_path)], capture_output=True, text=True, timeout=60
+    )
+    assert ended.stdout.split() == ["True", "interrupted"]

@@ -27,6 +27,7 @@ from onesided.signals import ENDING
 PATIENCE = 5.0
 AGAIN = 1.0
 ALARM: int = getattr(signal, "SIGALRM", 0)
+_LOADER = "<frozen importlib._bootstrap>"
 NOTHING_CHARGED = "Interrupted before anything was charged."
 
 
@@ -62,15 +63,17 @@ class Stop:
         if self._number is None and not self._finished:
             self._number = number
         if self._raises:
-            self._raises = False
             _wake_up(AGAIN)
+            if _is_loading(frame):
+                return
+            self._raises = False
             raise KeyboardInterrupt
 
     def _ask_again(self, number: int, frame: FrameType | None) -> None:
         """Where no interruption is on its way out it was lost, or is held: send it once more."""
         if self._number is None or self._finished:
             return
-        if _is_on_its_way():
+        if _is_on_its_way() or _is_loading(frame):
             _wake_up(AGAIN)
             return
         self._raises = True
@@ -153,6 +156,15 @@ def _is_on_its_way() -> bool:
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__context__
     return error is not None
+
+
+def _is_loading(frame: FrameType | None) -> bool:
+    """Whether a module is being loaded: a native one that is interrupted ends the process."""
+    while frame is not None:
+        if frame.f_code.co_filename == _LOADER:
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _may_handle() -> bool:
