@@ -14,25 +14,12 @@ import pytest
 
 from onesided.language import Dialect, Predicate
 from support.engines import load
+from support.hostile import ARROW
 from support.postgres import TestServer
 from support.predicates import SCHEMA, corpus, rows
 
 PREDICATES = 144
 IN_ONE_STATEMENT = 24
-ARROW = {
-    "id": pa.int64(),
-    "i": pa.int64(),
-    "small": pa.int32(),
-    "price": pa.decimal128(10, 2),
-    "f": pa.float64(),
-    "single": pa.float32(),
-    "t": pa.string(),
-    "Some Text": pa.string(),
-    "b": pa.bool_(),
-    "c": pa.bool_(),
-    "d": pa.date32(),
-    "ts": pa.timestamp("us"),
-}
 Answers = list[tuple[Any, ...]]
 Run = Callable[[list[str]], Answers]
 

@@ -101,11 +101,7 @@ class Question(ABC):
     @property
     def spending(self) -> Spending:
         """What the ledger is to charge."""
-        return self.spending_of(self.loss)
-
-    def spending_of(self, loss: Loss) -> Spending:
-        """The same for another pair."""
-        return self.scope.spending(loss, shared_coins=self.shares_coins)
+        return self.scope.spending(self.loss, shared_coins=self.shares_coins)
 
     def expected_error(self, nonsensitive_share: float = 0.5) -> float | None:
         """The expected mean error of a group, from public facts; None where nobody can say.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -103,7 +104,7 @@ class CountingQuestion(Question):
         by_policy = self.bins_by_policy is not None
         return self.groups.public(self.facts.units, by_policy=by_policy)
 
-    @property
+    @cached_property
     def bins_by_policy(self) -> NDArray[np.bool_] | None:
         """The bins of sensitive units only, for mechanisms that read the policy."""
         if not self.mechanism.reads_policy:
