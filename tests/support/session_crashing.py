@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import multiprocessing
-import os
-import signal
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -93,8 +91,7 @@ class Analysts:
             assert reader.recv() == "ready"
             if fuse is None:
                 time.sleep(seconds)
-                assert child.pid is not None
-                os.kill(child.pid, signal.SIGKILL)
+                child.kill()
             with suppress(EOFError):
                 return str(reader.recv())
             return None
