@@ -22,7 +22,7 @@ import onesided as osd
 from onesided.data.files import write_batches
 from onesided.data.units import Unit
 from onesided.engine.base import Coins, CountQuery, SampleQuery
-from onesided.engine.duckdb import DuckDBEngine
+from onesided.engine.duckdb.engine import DuckDBEngine
 from onesided.language import Key, Predicate
 from onesided.randomness import fresh_coin_key
 

@@ -24,9 +24,9 @@ from embedded import POLICY, make_people, make_trajectories
 from onesided.data.files import write_batches
 from onesided.data.units import Unit
 from onesided.engine.base import Coins, CountQuery, Engine, SampleQuery
-from onesided.engine.duckdb import DuckDBEngine
-from onesided.engine.postgres import PostgresEngine
-from onesided.engine.spark import SparkEngine
+from onesided.engine.duckdb.engine import DuckDBEngine
+from onesided.engine.postgres.engine import PostgresEngine
+from onesided.engine.spark.engine import SparkEngine
 from onesided.language import Key, Predicate
 from onesided.randomness import fresh_coin_key
 

@@ -33,7 +33,7 @@ from engine_jobs import UNIT, Bench, Job, Spent, duckdb_jobs, postgres_jobs, spa
 from onesided.data.histogram import Histogram
 from onesided.data.units import Unit
 from onesided.engine.base import CountQuery
-from onesided.engine.duckdb import DuckDBEngine
+from onesided.engine.duckdb.engine import DuckDBEngine
 from onesided.language import Key, Predicate
 from onesided.mechanisms.registry import mechanism
 from onesided.randomness import system

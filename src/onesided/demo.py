@@ -20,7 +20,7 @@ from onesided.datasets.building import VISITS, Building
 from onesided.datasets.floorplan import RoomKind
 from onesided.datasets.policies import by_room_kind
 from onesided.engine.base import CountQuery
-from onesided.engine.duckdb import DuckDBEngine
+from onesided.engine.duckdb.engine import DuckDBEngine
 from onesided.errors import OutputError
 from onesided.language import Key, Predicate
 from onesided.loss import show

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from onesided.errors import PolicyError
-from onesided.language import BoundPredicate, Dialect, Predicate, Schema, evaluate
+from onesided.language import BoundPredicate, Predicate, Schema, Writer, evaluate
 from onesided.relaxation import Relaxation, Verdict, implies, not_proven, proven
 
 __all__ = [
@@ -139,9 +139,9 @@ class BoundPolicy:
         """The columns that the policy reads, spelt as in the schema."""
         return self.predicate.columns
 
-    def render_sensitive(self, dialect: Dialect, table: str | None = None) -> str:
+    def render_sensitive(self, writer: Writer) -> str:
         """SQL that is TRUE for a sensitive row, FALSE for any other, and never NULL."""
-        return f"({self.predicate.render(dialect, table)} IS NOT FALSE)"
+        return f"({self.predicate.render(writer)} IS NOT FALSE)"
 
     def is_sensitive(self, row: Mapping[str, Any]) -> bool:
         """Whether one row is sensitive."""

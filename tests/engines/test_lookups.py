@@ -13,9 +13,9 @@ import pytest
 
 from onesided.data.units import Unit
 from onesided.engine.base import CountQuery, HoldsPublicTables, Lookup, Total
-from onesided.engine.duckdb import DuckDBEngine
+from onesided.engine.duckdb.engine import DuckDBEngine
+from onesided.engine.duckdb.public import read_public
 from onesided.engine.lookups import found
-from onesided.engine.public import read_public
 from onesided.language import Key, Predicate
 from onesided.language.query import Catalogue, Join
 from support.engines import Opener, comparable, counted

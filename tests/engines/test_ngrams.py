@@ -10,7 +10,7 @@ import pytest
 
 from onesided.data.units import Unit
 from onesided.engine.base import Engine, Ngrams
-from onesided.engine.duckdb import DuckDBEngine
+from onesided.engine.duckdb.engine import DuckDBEngine
 from onesided.engine.ngrams import ngram_query
 from onesided.errors import RequestError
 from onesided.language import Predicate

@@ -15,9 +15,9 @@ import pytest
 
 import onesided as osd
 from onesided.data.units import Unit
-from onesided.engine.duckdb import DuckDBEngine
-from onesided.engine.postgres import PostgresEngine
-from onesided.engine.postgres_connection import Transaction
+from onesided.engine.duckdb.engine import DuckDBEngine
+from onesided.engine.postgres.connection import Transaction
+from onesided.engine.postgres.engine import PostgresEngine
 from onesided.errors import OutputError, ReleaseFailed, RequestError, SourceError
 from support.engines import KEY, comparable, load, sample_query, sampled
 from support.trouble import Proxy, full_disk

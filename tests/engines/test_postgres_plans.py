@@ -11,7 +11,7 @@ import pytest
 
 from onesided.data.units import Unit
 from onesided.engine.base import CountQuery, Total
-from onesided.engine.postgres import PostgresEngine
+from onesided.engine.postgres.engine import PostgresEngine
 from support.engines import comparable, count_query, counted, load
 from support.reference_engine import Reference
 from support.visits import POLICY, UNIT, visits

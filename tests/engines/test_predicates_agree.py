@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from onesided.language import Dialect, Predicate
-from support.engines import load
+from onesided.language import Predicate
+from support.engines import WRITERS, EngineName, load
 from support.hostile import ARROW
 from support.postgres import TestServer
 from support.predicates import SCHEMA, corpus, rows
@@ -34,31 +34,31 @@ def table(cells: list[dict[str, Any]]) -> pa.Table:
     return pa.Table.from_pylist(cells, pa.schema(list(ARROW.items())))
 
 
-@pytest.fixture(scope="module", params=list(Dialect), ids=lambda dialect: dialect.value)
-def dialect(request: pytest.FixtureRequest) -> Dialect:
-    return Dialect(request.param)
+@pytest.fixture(scope="module", params=list(EngineName), ids=lambda name: name.value)
+def engine(request: pytest.FixtureRequest) -> EngineName:
+    return EngineName(request.param)
 
 
 @pytest.fixture(scope="module")
 def run(
-    dialect: Dialect,
+    engine: EngineName,
     table: pa.Table,
     request: pytest.FixtureRequest,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Run]:
     """Evaluates expressions on every row of the table, in the order of its ids."""
-    match dialect:
-        case Dialect.DUCKDB:
+    match engine:
+        case EngineName.DUCKDB:
             with duckdb.connect() as connection:
                 connection.register("cells", table)
                 yield lambda listed: connection.sql(_statement(listed)).fetchall()
-        case Dialect.POSTGRES:
+        case EngineName.POSTGRES:
             server: TestServer = request.getfixturevalue("postgres_server")
             url = server.new_database()
             load(url, "cells", table)
             with psycopg.connect(url) as session:
                 yield lambda listed: session.execute(_statement(listed)).fetchall()
-        case Dialect.SPARK:
+        case EngineName.SPARK:
             spark = request.getfixturevalue("spark")
             path: Path = tmp_path_factory.mktemp("cells") / "cells.parquet"
             pq.write_table(table, path)
@@ -71,13 +71,13 @@ def _statement(listed: list[str]) -> str:
     return f"SELECT {', '.join(listed)} FROM cells ORDER BY id"
 
 
-def test_the_corpus(dialect: Dialect, run: Run, cells: list[dict[str, Any]]) -> None:
+def test_the_corpus(engine: EngineName, run: Run, cells: list[dict[str, Any]]) -> None:
     predicates = corpus(PREDICATES)
     for start in range(0, PREDICATES, IN_ONE_STATEMENT):
         part = [
             predicate.bind(SCHEMA) for predicate in predicates[start : start + IN_ONE_STATEMENT]
         ]
-        answers = run([f"({predicate.render(dialect)})" for predicate in part])
+        answers = run([f"({predicate.render(WRITERS[engine])})" for predicate in part])
         for row, answer in zip(cells, answers, strict=True):
             for predicate, value in zip(part, answer, strict=True):
                 assert value == predicate.evaluate(row), (predicate.sql, row)

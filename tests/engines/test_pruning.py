@@ -11,7 +11,7 @@ import pytest
 
 from onesided.data.units import Unit
 from onesided.engine.columns_read import ColumnsRead
-from onesided.engine.duckdb import DuckDBEngine
+from onesided.engine.duckdb.engine import DuckDBEngine
 from support.engines import sample_query
 
 ROWS, IN_A_GROUP = 40_000, 10_000

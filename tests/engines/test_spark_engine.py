@@ -17,16 +17,16 @@ from hypothesis import strategies as st
 
 import onesided as osd
 from onesided.data.units import Unit
-from onesided.engine.duckdb import DuckDBEngine
-from onesided.engine.spark import SparkEngine
-from onesided.engine.spark_scans import (
+from onesided.engine.duckdb.engine import DuckDBEngine
+from onesided.engine.spark.engine import SparkEngine
+from onesided.engine.spark.scans import (
     LEAST_SCANNED,
     MOST_SCANNED,
     MOST_SCANS,
     File,
     plan_scans,
 )
-from onesided.engine.spark_session import Session, settings
+from onesided.engine.spark.session import Session, settings
 from onesided.errors import OutputError, RequestError, SourceError
 from support.engines import KEY, comparable, count_query, counted, sample_query, sampled
 from support.visits import POLICY, UNIT, visits, write_visits
@@ -95,7 +95,9 @@ def test_how_the_work_is_cut_changes_nothing(spark: Any, folder: Path) -> None:
 def _make_memory_scarce(engine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """No task can hold the keys of more than half of the units that are likely to be kept."""
     half = math.ceil(engine.inspect().units * -math.expm1(-1) / 2)
-    monkeypatch.setattr("onesided.engine.spark.MEMORY_A_KEY", engine._session.memory() // half)
+    monkeypatch.setattr(
+        "onesided.engine.spark.engine.MEMORY_A_KEY", engine._session.memory() // half
+    )
 
 
 @pytest.mark.parametrize("scarce", [True, False], ids=["many units", "few units"])
@@ -108,7 +110,7 @@ def test_how_many_units_there_are_changes_nothing(
     scarce: bool,
     columns: list[str] | None,
 ) -> None:
-    monkeypatch.setattr("onesided.engine.spark.UNITS_A_PARTITION", 90)
+    monkeypatch.setattr("onesided.engine.spark.engine.UNITS_A_PARTITION", 90)
     here, there = DuckDBEngine(folder, Unit(UNIT)), SparkEngine(folder, Unit(UNIT), spark)
     there.inspect()
     if scarce:
@@ -172,7 +174,7 @@ def test_how_much_of_a_file_a_task_reads(
     spark: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The files of 40 units for each task; never more than the session allows, nor for rows."""
-    monkeypatch.setattr("onesided.engine.spark.UNITS_A_SCAN", 40)
+    monkeypatch.setattr("onesided.engine.spark.engine.UNITS_A_SCAN", 40)
     size = sum(file.stat().st_size for file in folder.rglob("*.parquet"))
     engine: Any = SparkEngine(folder, Unit(UNIT), spark)
     assert engine._scanning() == {}
@@ -228,7 +230,7 @@ def test_what_a_task_reads_changes_nothing(
     """Single rows: every plan writes the same rows, cut at public places; counted in files."""
     sizes = {pq.read_metadata(file).num_rows for file in folder.rglob("*.parquet")}
     (rows,) = sizes
-    scans = "onesided.engine.spark_scans"
+    scans = "onesided.engine.spark.scans"
     monkeypatch.setattr(f"{scans}.LEAST_SCANNED", together * rows)
     monkeypatch.setattr(f"{scans}.ENOUGH_SCANNED", int(most * rows))
     monkeypatch.setattr(f"{scans}.MOST_SCANNED", int(most * rows))
@@ -256,7 +258,7 @@ def test_whole_scans_move_no_rows(
 ) -> None:
     """They are only sorted where one task reads several files, which it does by their bytes."""
     if not together:
-        monkeypatch.setattr("onesided.engine.spark_scans.LEAST_SCANNED", 1)
+        monkeypatch.setattr("onesided.engine.spark.scans.LEAST_SCANNED", 1)
     engine: Any = SparkEngine(folder, Unit(), spark)
     with engine._prepared(sample_query(engine, POLICY)) as frame:
         executed = frame._jdf.queryExecution().executedPlan()

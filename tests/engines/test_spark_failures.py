@@ -16,7 +16,7 @@ import pytest
 
 import onesided as osd
 from onesided.data.units import Unit
-from onesided.engine.duckdb import DuckDBEngine
+from onesided.engine.duckdb.engine import DuckDBEngine
 from onesided.errors import OutputError, ReleaseFailed
 from support.engines import KEY, count_query, counted, sample_query, sampled
 from support.trouble import full_disk

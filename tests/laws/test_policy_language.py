@@ -13,10 +13,12 @@ import pytest
 from hypothesis import HealthCheck, assume, given, reject, settings
 from hypothesis import strategies as st
 
+from onesided.engine.duckdb.writer import DuckDBWriter
 from onesided.errors import PolicyError
-from onesided.language import BoundPredicate, Dialect, Key, Predicate
+from onesided.language import BoundPredicate, Key, Predicate
 from onesided.language.canonical import canonical_text
 from onesided.language.tree import Expression
+from support.engines import EngineName
 from support.predicates import (
     SCHEMA,
     Generator,
@@ -49,7 +51,9 @@ _WORDS = (
 def duck() -> duckdb.DuckDBPyConnection:
     """The rows twice: table `one` as they are, table `two` the other way round."""
     connection = duckdb.connect()
-    columns = ", ".join(f'"{name}" {kind}' for name, kind in column_types(Dialect.DUCKDB).items())
+    columns = ", ".join(
+        f'"{name}" {kind}' for name, kind in column_types(EngineName.DUCKDB).items()
+    )
     marks = ", ".join("?" * (len(SCHEMA) + 1))
     for table, ordered in (("one", ROWS), ("two", ROWS[::-1])):
         connection.execute(f"CREATE TABLE {table} (id BIGINT, {columns})")
@@ -71,7 +75,7 @@ def answers(duck: duckdb.DuckDBPyConnection, sql: str) -> list[list[Any]]:
 
 def agrees(duck: duckdb.DuckDBPyConnection, predicate: BoundPredicate) -> None:
     expected = [predicate.evaluate(row) for row in ROWS]
-    for answer in answers(duck, predicate.render(Dialect.DUCKDB)):
+    for answer in answers(duck, predicate.render(DuckDBWriter())):
         assert answer == expected
 
 
@@ -157,7 +161,7 @@ def test_a_text_is_refused_or_has_one_meaning_for_long(
 def test_keys_agree(duck: duckdb.DuckDBPyConnection, text: str) -> None:
     key = Key.parse(text).bind(SCHEMA)
     expected = [key.evaluate(row) for row in ROWS]
-    for answer in answers(duck, key.render(Dialect.DUCKDB)):
+    for answer in answers(duck, key.render(DuckDBWriter())):
         assert answer == expected
 
 

@@ -20,9 +20,11 @@ import pyarrow as pa
 import pytest
 from numpy.typing import NDArray
 
+from onesided.engine.duckdb.writer import DuckDBWriter
 from onesided.errors import OnesidedError, PolicyError
-from onesided.language import Dialect, Field, Schema, Type
+from onesided.language import Field, Schema, Type
 from onesided.policy import BoundPolicy, Policy
+from support.engines import WRITERS
 
 SCHEMA = Schema.of(
     {
@@ -184,7 +186,7 @@ def bound(maker: Maker, wanted: int) -> list[tuple[Policy, BoundPolicy]]:
 
 
 def by_duckdb(policies: Sequence[BoundPolicy], table: str, connection: Any) -> NDArray[np.bool_]:
-    listed = ", ".join(each.render_sensitive(Dialect.DUCKDB) for each in policies)
+    listed = ", ".join(each.render_sensitive(DuckDBWriter()) for each in policies)
     columns = connection.sql(f"SELECT {listed} FROM {table}").to_arrow_table().columns
     return np.array([column.to_numpy() for column in columns])
 
@@ -256,7 +258,7 @@ def test_what_was_a_false_yes(account: str, stricter: str) -> None:
 def test_far_days_are_in_order_with_times_too(day: str) -> None:
     """They were NULL beside a time of day, and so sensitive, and beside a date they were not."""
     texts = ("coalesce(d, ts) < TIMESTAMP '2020-01-01 12:00:00'", "d < DATE '2020-01-01'")
-    listed = ", ".join(Policy(text).bind(SCHEMA).render_sensitive(Dialect.DUCKDB) for text in texts)
+    listed = ", ".join(Policy(text).bind(SCHEMA).render_sensitive(DuckDBWriter()) for text in texts)
     row = f"SELECT DATE '{day}' AS d, CAST(NULL AS TIMESTAMP) AS ts"
     at_noon, at_midnight = duckdb.connect().sql(f"SELECT {listed} FROM ({row})").fetchall()[0]
     assert at_noon == at_midnight
@@ -287,8 +289,8 @@ def test_nothing_but_a_sentence_is_raised() -> None:
         try:
             policy = Policy(maker.policy())
             own = policy.bind(SCHEMA)
-            for dialect in Dialect:
-                own.render_sensitive(dialect)
+            for writer in WRITERS.values():
+                own.render_sensitive(writer)
             for other in known[-2:]:
                 policy.relaxes(other, SCHEMA)
                 other.relaxes(policy)

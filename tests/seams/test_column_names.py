@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import onesided as osd
-from onesided.engine.public import read_public
-from onesided.engine.trajectories import TraceColumns, write_trajectories
+from onesided.datasets.trajectories import TraceColumns, write_trajectories
+from onesided.engine.duckdb.public import read_public
 from onesided.errors import SourceError
 
 ALIKE = (

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from onesided.data.units import Unit
-from onesided.engine.duckdb import DuckDBEngine
+from onesided.engine.duckdb.engine import DuckDBEngine
 from onesided.errors import SourceError
 from support.engines import count_query, counted, sample_query, sampled
 

@@ -13,7 +13,7 @@ import pytest
 
 from onesided.data.units import Unit
 from onesided.engine.base import Total
-from onesided.engine.duckdb import DuckDBEngine
+from onesided.engine.duckdb.engine import DuckDBEngine
 from onesided.language import Type
 from onesided.language.types import NUMERIC
 from support.engines import count_query, sample_query

@@ -15,8 +15,8 @@ import pytest
 
 from onesided.data.units import Unit
 from onesided.engine.columns_read import ColumnsRead
-from onesided.engine.duckdb import DuckDBEngine
-from onesided.engine.public import read_public
+from onesided.engine.duckdb.engine import DuckDBEngine
+from onesided.engine.duckdb.public import read_public
 from support.engines import count_query, counted, sample_query, sampled
 
 NAN = float("nan")

@@ -11,8 +11,8 @@ import pytest
 
 import onesided as osd
 from onesided.data.units import Unit
-from onesided.engine.duckdb import DuckDBEngine
-from onesided.engine.public import read_public
+from onesided.engine.duckdb.engine import DuckDBEngine
+from onesided.engine.duckdb.public import read_public
 from onesided.engine.sources import Files
 from onesided.errors import SourceError
 from support.engines import sample_query, sampled

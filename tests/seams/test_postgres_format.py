@@ -11,7 +11,7 @@ import pytest
 
 from onesided.data.units import Unit
 from onesided.engine.base import Placed
-from onesided.engine.postgres import PostgresEngine
+from onesided.engine.postgres.engine import PostgresEngine
 from onesided.errors import SourceError
 from support.engines import sample_query
 

@@ -14,9 +14,10 @@ import pytest
 
 from onesided.data.units import Unit
 from onesided.engine.base import Total
-from onesided.engine.postgres import PostgresEngine
+from onesided.engine.postgres.engine import PostgresEngine
+from onesided.engine.postgres.writer import PostgresWriter
 from onesided.errors import RequestError, SourceError
-from onesided.language import Dialect, Predicate, Type
+from onesided.language import Predicate, Type
 from support.engines import count_query, counted, load, sample_query, sampled
 from support.hostile import ARROW, hostile_corpus, hostile_rows
 from support.predicates import SCHEMA
@@ -46,7 +47,7 @@ def opened(url: str, table: str, *unit: str) -> Iterator[Any]:
 
 def answers(engine: Any, predicates: list[Predicate]) -> list[tuple[Any, ...]]:
     """The values of conditions on the rows as the engine reads them, in the order of their ids."""
-    listed = ", ".join(f"({each.bind(SCHEMA).render(Dialect.POSTGRES)})" for each in predicates)
+    listed = ", ".join(f"({each.bind(SCHEMA).render(PostgresWriter())})" for each in predicates)
     with engine._transaction() as transaction:
         found = transaction.rows(f"SELECT {listed} FROM {engine._table.source} osd_t ORDER BY id")
     return list(found)

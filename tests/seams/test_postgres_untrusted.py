@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from onesided.data.units import Unit
-from onesided.engine.postgres import PostgresEngine
-from onesided.engine.postgres_table import copy_table, table_schema
+from onesided.engine.postgres.engine import PostgresEngine
+from onesided.engine.postgres.table import copy_table, table_schema
 from onesided.errors import ReleaseFailed, SourceError
 from support.engines import count_query, counted, sample_query, sampled
 

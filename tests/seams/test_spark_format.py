@@ -14,7 +14,7 @@ import pytest
 
 from onesided.data.units import Unit
 from onesided.engine.base import Placed
-from onesided.engine.spark import SparkEngine
+from onesided.engine.spark.engine import SparkEngine
 from onesided.errors import SourceError
 from support.engines import sample_query, sampled
 
@@ -172,7 +172,7 @@ def test_what_was_placed_has_a_digest_in_any_order(spark: Any, tmp_path: Path) -
 @pytest.fixture
 def elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     """Addresses of this machine are taken for those of another file system."""
-    monkeypatch.setattr("onesided.engine.spark_source.is_local", lambda text: False)
+    monkeypatch.setattr("onesided.engine.spark.source.is_local", lambda text: False)
 
 
 @pytest.mark.usefixtures("elsewhere")

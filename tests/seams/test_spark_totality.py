@@ -14,10 +14,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from onesided.data.units import Unit
-from onesided.engine.spark import SparkEngine
-from onesided.engine.spark_session import settings
+from onesided.engine.spark.engine import SparkEngine
+from onesided.engine.spark.session import settings
+from onesided.engine.spark.writer import SparkWriter
 from onesided.errors import ReleaseFailed, SourceError
-from onesided.language import Dialect
 from support.engines import count_query, counted, sample_query, sampled
 from support.hostile import ARROW, hostile_corpus, hostile_rows
 from support.predicates import SCHEMA
@@ -72,7 +72,7 @@ def test_hostile_predicates_on_hostile_rows(spark: Any, tmp_path: Path) -> None:
     with opened(spark, tmp_path / "cells.parquet", "id") as engine:
         for start in range(0, PREDICATES, IN_ONE_STATEMENT):
             part = [each.bind(SCHEMA) for each in predicates[start : start + IN_ONE_STATEMENT]]
-            texts = [each.render(Dialect.SPARK) for each in part]
+            texts = [each.render(SparkWriter()) for each in part]
             listed = ", ".join(f"({text}), ({text}) IS NOT FALSE" for text in texts)
             with engine._pinned():
                 found = spark.sql(f"SELECT {listed} FROM {engine._view} ORDER BY id").collect()

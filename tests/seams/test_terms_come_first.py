@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import onesided as osd
-from onesided.engine.duckdb import DuckDBEngine
+from onesided.engine.duckdb.engine import DuckDBEngine
 from onesided.errors import ReleaseFailed, RequestError
 from onesided.ledger import ChargeState
 from onesided.mechanisms.auto import Auto

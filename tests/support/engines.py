@@ -14,10 +14,13 @@ import pyarrow.parquet as pq
 
 from onesided.data.units import Unit
 from onesided.engine.base import Coins, CountQuery, Engine, GroupCounts, SampleQuery, Total
-from onesided.engine.duckdb import DuckDBEngine
-from onesided.engine.postgres import PostgresEngine
-from onesided.engine.spark import SparkEngine
-from onesided.language import Key, Predicate
+from onesided.engine.duckdb.engine import DuckDBEngine
+from onesided.engine.duckdb.writer import DuckDBWriter
+from onesided.engine.postgres.engine import PostgresEngine
+from onesided.engine.postgres.writer import PostgresWriter
+from onesided.engine.spark.engine import SparkEngine
+from onesided.engine.spark.writer import SparkWriter
+from onesided.language import Key, Predicate, Writer
 
 KEY = "00112233445566778899aabbccddeeff"
 FILE = "table.parquet"
@@ -28,6 +31,14 @@ class EngineName(Enum):
     DUCKDB = "duckdb"
     POSTGRES = "postgres"
     SPARK = "spark"
+
+
+#: How each engine writes a predicate.
+WRITERS: dict[EngineName, Writer] = {
+    EngineName.DUCKDB: DuckDBWriter(),
+    EngineName.POSTGRES: PostgresWriter(),
+    EngineName.SPARK: SparkWriter(),
+}
 
 
 def duckdb_opener(folder: Path) -> Opener:

@@ -15,7 +15,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from onesided.errors import PolicyError
-from onesided.language import Dialect, Field, Predicate, Schema, Type
+from onesided.language import Field, Predicate, Schema, Type
 from onesided.language.literals import numeric_literal
 from onesided.language.tree import (
     And,
@@ -44,6 +44,7 @@ from onesided.language.tree import (
     PartOf,
 )
 from onesided.randomness import seeded
+from support.engines import EngineName
 
 SCHEMA = Schema.of(
     {
@@ -61,13 +62,17 @@ SCHEMA = Schema.of(
     }
 )
 
-_DOUBLE = {Dialect.DUCKDB: "DOUBLE", Dialect.POSTGRES: "DOUBLE PRECISION", Dialect.SPARK: "DOUBLE"}
-_SINGLE = {Dialect.DUCKDB: "REAL", Dialect.POSTGRES: "REAL", Dialect.SPARK: "FLOAT"}
-_TEXT = {Dialect.DUCKDB: "VARCHAR", Dialect.POSTGRES: "TEXT", Dialect.SPARK: "STRING"}
+_DOUBLE = {
+    EngineName.DUCKDB: "DOUBLE",
+    EngineName.POSTGRES: "DOUBLE PRECISION",
+    EngineName.SPARK: "DOUBLE",
+}
+_SINGLE = {EngineName.DUCKDB: "REAL", EngineName.POSTGRES: "REAL", EngineName.SPARK: "FLOAT"}
+_TEXT = {EngineName.DUCKDB: "VARCHAR", EngineName.POSTGRES: "TEXT", EngineName.SPARK: "STRING"}
 _MOMENT = {
-    Dialect.DUCKDB: "TIMESTAMP",
-    Dialect.POSTGRES: "TIMESTAMP",
-    Dialect.SPARK: "TIMESTAMP_NTZ",
+    EngineName.DUCKDB: "TIMESTAMP",
+    EngineName.POSTGRES: "TIMESTAMP",
+    EngineName.SPARK: "TIMESTAMP_NTZ",
 }
 
 INTEGERS = (0, 1, -1, 2, 3, 7, 10, -10, 17, 2**53 + 1, 2**63 - 1, -(2**63), 3_000_000_000)
@@ -101,20 +106,20 @@ _CELLS: dict[str, Sequence[Any]] = {
 }
 
 
-def column_types(dialect: Dialect) -> dict[str, str]:
+def column_types(engine: EngineName) -> dict[str, str]:
     """The columns of SCHEMA in the SQL of an engine, for CREATE TABLE."""
     return {
         "i": "BIGINT",
         "small": "INTEGER",
         "price": "DECIMAL(10, 2)",
-        "f": _DOUBLE[dialect],
-        "single": _SINGLE[dialect],
-        "t": _TEXT[dialect],
-        "Some Text": _TEXT[dialect],
+        "f": _DOUBLE[engine],
+        "single": _SINGLE[engine],
+        "t": _TEXT[engine],
+        "Some Text": _TEXT[engine],
         "b": "BOOLEAN",
         "c": "BOOLEAN",
         "d": "DATE",
-        "ts": _MOMENT[dialect],
+        "ts": _MOMENT[engine],
     }
 
 

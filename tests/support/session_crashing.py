@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from onesided.data.release import Release
-from onesided.engine.duckdb import DuckDBEngine
+from onesided.engine.duckdb.engine import DuckDBEngine
 from onesided.ledger import rows, store
 from onesided.mechanisms.registry import mechanism_names
 from onesided.session import Dataset, open_dataset

@@ -34,7 +34,7 @@ def executors() -> list[psutil.Process]:
 def main(source: str, target: str, key: str) -> None:
     """Sample `source` into `target`; tell in JSON what happened, and the counts."""
     from onesided.data.units import Unit
-    from onesided.engine.spark import SparkEngine
+    from onesided.engine.spark.engine import SparkEngine
     from support.engines import count_query, counted, sample_query
     from support.visits import POLICY, UNIT
 

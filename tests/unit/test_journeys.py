@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from onesided.data.units import Unit
 from onesided.datasets.policies import LeastBusy
 from onesided.engine.base import Ngrams
-from onesided.engine.duckdb import DuckDBEngine
+from onesided.engine.duckdb.engine import DuckDBEngine
 from onesided.engine.ngrams import ngram_query
 from onesided.experiments.features import LEAST_SUPPORT, bounded_features, frequent, plain_features
 from onesided.experiments.incidence import Incidence

@@ -5,8 +5,11 @@ from __future__ import annotations
 import duckdb
 import pytest
 
+from onesided.engine.duckdb.writer import DuckDBWriter
+from onesided.engine.postgres.writer import PostgresWriter
+from onesided.engine.spark.writer import SparkWriter
 from onesided.errors import PolicyError
-from onesided.language import Dialect, Field, Key, Predicate, Schema, Type
+from onesided.language import Field, Key, Predicate, Schema, Type, Writer
 
 SCHEMA = Schema.of(
     {
@@ -101,35 +104,35 @@ QUOTING = Schema.of({'a"b': Type.TEXT, "a`b": Type.TEXT, "${a}": Type.TEXT, "n":
 
 
 @pytest.mark.parametrize(
-    ("dialect", "value", "sql"),
+    ("writer", "value", "sql"),
     [
-        (Dialect.DUCKDB, "it's", "'it''s'"),
-        (Dialect.DUCKDB, "a\\'b", "'a\\''b'"),
-        (Dialect.POSTGRES, "it's", "'it''s'"),
-        (Dialect.POSTGRES, "a\\'b", "E'a\\\\''b'"),
-        (Dialect.SPARK, "plain", "'plain'"),
-        (Dialect.SPARK, "it's", "CAST(X'69742773' AS STRING)"),
-        (Dialect.SPARK, "\\", "CAST(X'5c' AS STRING)"),
-        (Dialect.SPARK, "${x}", "CAST(X'247b787d' AS STRING)"),
-        (Dialect.SPARK, "é", "CAST(X'c3a9' AS STRING)"),
+        (DuckDBWriter(), "it's", "'it''s'"),
+        (DuckDBWriter(), "a\\'b", "'a\\''b'"),
+        (PostgresWriter(), "it's", "'it''s'"),
+        (PostgresWriter(), "a\\'b", "E'a\\\\''b'"),
+        (SparkWriter(), "plain", "'plain'"),
+        (SparkWriter(), "it's", "CAST(X'69742773' AS STRING)"),
+        (SparkWriter(), "\\", "CAST(X'5c' AS STRING)"),
+        (SparkWriter(), "${x}", "CAST(X'247b787d' AS STRING)"),
+        (SparkWriter(), "é", "CAST(X'c3a9' AS STRING)"),
     ],
 )
-def test_strings_are_quoted_for_each_engine(dialect: Dialect, value: str, sql: str) -> None:
+def test_strings_are_quoted_for_each_engine(writer: Writer, value: str, sql: str) -> None:
     text = "n = '" + value.replace("'", "''") + "'"
-    assert sql in Predicate.parse(text).bind(QUOTING).render(dialect)
+    assert sql in Predicate.parse(text).bind(QUOTING).render(writer)
 
 
 def test_names_are_quoted_for_each_engine() -> None:
-    assert '"a""b"' in Predicate.parse('"a""b" IS NULL').bind(QUOTING).render(Dialect.DUCKDB)
-    assert "`a``b`" in Predicate.parse('"a`b" IS NULL').bind(QUOTING).render(Dialect.SPARK)
+    assert '"a""b"' in Predicate.parse('"a""b" IS NULL').bind(QUOTING).render(DuckDBWriter())
+    assert "`a``b`" in Predicate.parse('"a`b" IS NULL').bind(QUOTING).render(SparkWriter())
     with pytest.raises(PolicyError):
-        Predicate.parse('"${a}" IS NULL').bind(QUOTING).render(Dialect.SPARK)
+        Predicate.parse('"${a}" IS NULL').bind(QUOTING).render(SparkWriter())
 
 
 def test_text_compares_by_code_point_whatever_the_collation() -> None:
     bound = Predicate.parse("n < 'a'").bind(QUOTING)
-    assert bound.render(Dialect.POSTGRES).count('COLLATE "C"') == 2
-    assert bound.render(Dialect.SPARK).count("COLLATE UTF8_BINARY") == 2
+    assert bound.render(PostgresWriter()).count('COLLATE "C"') == 2
+    assert bound.render(SparkWriter()).count("COLLATE UTF8_BINARY") == 2
 
 
 @pytest.mark.parametrize(
@@ -165,7 +168,7 @@ def test_relatives_of_our_types_in_duckdb(
     kind: Type, column: str, value: str, text: str, expected: bool | None
 ) -> None:
     field = Field.decimal(38, 0) if kind is Type.DECIMAL else Field(kind)
-    condition = Predicate.parse(text).bind(Schema.of({"x": field})).render(Dialect.DUCKDB)
+    condition = Predicate.parse(text).bind(Schema.of({"x": field})).render(DuckDBWriter())
     connection = duckdb.connect()
     connection.execute("SET TimeZone = 'UTC'")
     source = f"(SELECT CAST(unnest(['{value}']) AS {column}) AS x)"
@@ -177,7 +180,7 @@ def test_nul_in_a_cell_is_a_character_like_any_other() -> None:
     source = "(SELECT 'a' || chr(unnest([0])) || 'b' AS x)"
     for text in ("x > 'a' AND x < 'ab'", "x LIKE 'a_b'", "lower(x) = x"):
         bound = Predicate.parse(text).bind(Schema.of({"x": Type.TEXT}))
-        answer = connection.execute(f"SELECT {bound.render(Dialect.DUCKDB)} FROM {source}")
+        answer = connection.execute(f"SELECT {bound.render(DuckDBWriter())} FROM {source}")
         assert answer.fetchall() == [(True,)]
         assert bound.evaluate({"x": "a\0b"}) is True
 

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from onesided.engine.duckdb.writer import DuckDBWriter
 from onesided.errors import PolicyError
-from onesided.language import Dialect, Field, Schema, Type
+from onesided.language import Field, Schema, Type
 from onesided.policy import (
     FunctionPolicy,
     MinimumRelaxation,
@@ -67,7 +68,7 @@ def test_a_bound_policy_spells_columns_as_the_schema_does() -> None:
     assert bound.sql == "age <= 17"
     assert bound.id == Policy("age <= 17").id
     assert bound.columns == ("age",)
-    assert bound.render_sensitive(Dialect.DUCKDB, "v") == '(("v"."age" <= 17) IS NOT FALSE)'
+    assert bound.render_sensitive(DuckDBWriter("v")) == '(("v"."age" <= 17) IS NOT FALSE)'
 
 
 def test_the_trivial_policies() -> None:

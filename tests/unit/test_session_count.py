@@ -15,8 +15,9 @@ import pytest
 import onesided as osd
 from onesided.data.units import Unit
 from onesided.engine.base import CountQuery, Total
-from onesided.engine.duckdb import DuckDBEngine
-from onesided.engine.flavours import DuckDBFlavour, Flavour
+from onesided.engine.duckdb.engine import DuckDBEngine
+from onesided.engine.duckdb.flavour import DuckDBFlavour
+from onesided.engine.flavour import Flavour
 from onesided.errors import BudgetError, InputError, MechanismRefused, ReleaseFailed, RequestError
 from onesided.language import Key, Predicate
 from support.visits import POLICY, UNIT, all_units, rows, sensitive_units, visits, write_visits

@@ -12,7 +12,7 @@ import pytest
 
 import onesided as osd
 from onesided.data.units import Unit
-from onesided.engine.duckdb import DuckDBEngine
+from onesided.engine.duckdb.engine import DuckDBEngine
 from onesided.errors import InputError, LedgerError, PolicyError, ReleaseFailed, RequestError
 from onesided.ledger import open_ledger
 from onesided.ledger.account import StoredAccount

@@ -18,7 +18,7 @@ import onesided as osd
 from onesided.data.files import ROW_GROUP_ROWS
 from onesided.data.units import Unit
 from onesided.engine.base import Coins, SampleQuery
-from onesided.engine.duckdb import DuckDBEngine
+from onesided.engine.duckdb.engine import DuckDBEngine
 from onesided.errors import OutputError, RequestError
 from onesided.language import Predicate
 from onesided.randomness import coin, coin_threshold

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import onesided as osd
 from onesided.engine.base import CountQuery
-from onesided.engine.duckdb import DuckDBEngine
+from onesided.engine.duckdb.engine import DuckDBEngine
 from onesided.errors import BudgetError, InputError, ReleaseFailed, RequestError, SourceError
 from onesided.language import Schema, Type
 from onesided.randomness import seeded

@@ -10,6 +10,7 @@ import click
 from onesided.cli.output import as_json, overwrite_option, working
 from onesided.cli.reports import check_output, report, show_release, write_release
 from onesided.cli.sources import named_values, opened, release_options, split_list
+from onesided.engine.registry import places
 from onesided.errors import RequestError
 
 
@@ -17,7 +18,7 @@ from onesided.errors import RequestError
 @release_options
 @click.option("--columns", help="The columns to publish, with commas; all of them unless told.")
 @click.option("--out", type=click.Path(path_type=Path), help=".parquet .csv .arrow")
-@click.option("--into", metavar="PLACE", help="A new table of PostgreSQL, or a folder for Spark.")
+@click.option("--into", metavar="PLACE", help=f"Beside the data: {places()}.")
 @overwrite_option
 @as_json
 def sample(

@@ -12,6 +12,7 @@ import click
 from onesided.cli.inputs import refuse_needed
 from onesided.cli.output import working
 from onesided.cli.stop import NOTHING_CHARGED, Stop
+from onesided.engine.registry import addresses
 from onesided.errors import RequestError
 from onesided.signals import signals_held
 
@@ -30,7 +31,7 @@ _OPTIONS = (
     click.option(
         "--connection",
         metavar="ADDRESS",
-        help="postgresql://…, or for Spark local[2], spark://… or sc://….",
+        help=f"{addresses()}.",
     ),
     click.option("--unit", help="Columns of one record, such as device,day; default: each row."),
     click.option("--policy", help="SQL; true or NULL means sensitive."),
@@ -43,7 +44,7 @@ _OPTIONS = (
     click.option("--part", metavar="COLUMN=VALUE", help="Only this part of --partition-by."),
     click.option("--stricter-policy", help="SQL; for this release, more is sensitive."),
     click.option("--memory-limit", help="What the engine may use, such as 2GB."),
-    click.option("--statement-timeout", type=float, help="Seconds that PostgreSQL may take."),
+    click.option("--statement-timeout", type=float, help="Seconds that a server may take."),
 )
 _WHERE = click.option("--where", help="SQL; choose rows (NULL does not).")
 _FRESH = click.option("--fresh", is_flag=True, help="Pay again rather than repeat a paid release.")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from onesided.data.private import PrivateDirectory
 from onesided.datasets.folder import VARIABLE, data_folder
-from onesided.engine.trajectories import TraceColumns, write_trajectories
+from onesided.datasets.trajectories import TraceColumns, write_trajectories
 from onesided.errors import SourceError
 
 REPUBLICA_ARCHIVE = Path("republica13") / "republica13-wlan-data.csv.zip"
@@ -41,7 +41,7 @@ def trajectories(
     `source` is a path or glob of Parquet or CSV files, or None for the `table` of PostgreSQL at
     `connection`; `device`, `ap` and `time` name its columns;
     `keep` names further columns to carry along, or maps new names to them. The rule of the slots
-    is in `engine.trajectories`.
+    is in `datasets.trajectories`.
     """
     kept = dict(keep) if isinstance(keep, Mapping) else {name: name for name in keep}
     write_trajectories(

@@ -10,10 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 from onesided.engine.base import Lookup, PublicTable
-from onesided.engine.flavours import Flavour
+from onesided.engine.flavour import Flavour
 from onesided.language import BoundPredicate, Predicate, Schema
 from onesided.language.query import public_column
-from onesided.language.rendering import render
 from onesided.language.tree import Column, IsNull, Literal, Not
 
 
@@ -47,7 +46,7 @@ def written_out(table: PublicTable, flavour: Flavour) -> str:
 def _literals(table: PublicTable, row: tuple[Any, ...], flavour: Flavour) -> str:
     kinds = [field.type for _, field in table.schema.fields]
     return ", ".join(
-        render(Literal(kind, cell), flavour.dialect) for kind, cell in zip(kinds, row, strict=True)
+        flavour.writer.write(Literal(kind, cell)) for kind, cell in zip(kinds, row, strict=True)
     )
 
 

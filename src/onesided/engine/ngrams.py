@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from onesided.data.units import Unit
 from onesided.engine.base import Coins, CountQuery, Ngrams
-from onesided.engine.flavours import Flavour
+from onesided.engine.flavour import Flavour
 from onesided.errors import RequestError
 from onesided.language import BoundPredicate, Field, Key, Predicate, Schema, Type
 

@@ -17,12 +17,6 @@ from onesided.errors import SourceError
 _TAG_DIGITS = 10
 _FOOTER_BYTES = 64 * 1024
 _MAGIC = frozenset("*?[")
-_POSTGRES = ("postgresql://", "postgres://")
-
-
-def is_postgres(connection: object) -> bool:
-    """Whether this is the address of a PostgreSQL server."""
-    return isinstance(connection, str) and connection.startswith(_POSTGRES)
 
 
 class Format(Enum):

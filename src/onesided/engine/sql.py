@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from onesided.data.units import Unit
 from onesided.engine.base import Coins, CountQuery, Lookup, Ngrams, SampleQuery, Total
-from onesided.engine.flavours import Cut, Flavour
+from onesided.engine.flavour import Cut, Flavour
 from onesided.engine.lookups import looked_up
 from onesided.engine.ngrams import view, widened
 from onesided.language import BoundPredicate, Schema, Type
@@ -215,11 +215,11 @@ class Statements:
         return f"CASE WHEN {sensitive} THEN FALSE ELSE {coin} < '{coins.threshold}' END"
 
     def _is_sensitive(self, policy: BoundPredicate) -> str:
-        return f"(({policy.render(self.flavour.dialect)}) IS NOT FALSE)"
+        return f"(({policy.render(self.flavour.writer)}) IS NOT FALSE)"
 
     def _selected(self, where: BoundPredicate | None) -> str:
         """For WHERE, which leaves out NULL; bare, so that an engine can skip what cannot match."""
-        return "TRUE" if where is None else f"({where.render(self.flavour.dialect)})"
+        return "TRUE" if where is None else f"({where.render(self.flavour.writer)})"
 
     @property
     def _keys(self) -> list[str]:
@@ -250,7 +250,7 @@ class Statements:
 
     def _named_groups(self, query: CountQuery, groups: list[str]) -> list[str]:
         return [
-            f"{key.render(self.flavour.dialect)} AS {group}"
+            f"{key.render(self.flavour.writer)} AS {group}"
             for group, key in zip(groups, query.by, strict=True)
         ]
 

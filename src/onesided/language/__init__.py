@@ -4,7 +4,7 @@
     tree         the nodes                              (with types)
     canonical    tree → the one text that stands for it (with words)
     binding      tree + schema → typed tree
-    rendering    typed tree → SQL of an engine          (with writer, dialects)
+    writer       typed tree → SQL, by what an engine's own writer says of it
     evaluation   tree + row → value: the meaning
     predicate    Predicate and Key, which join these
     query        Select: one accepted statement          (read by select, names, statement)
@@ -16,19 +16,19 @@ from __future__ import annotations
 
 from onesided.language.evaluation import evaluate
 from onesided.language.predicate import BoundKey, BoundPredicate, Key, Predicate
-from onesided.language.rendering import Dialect
 from onesided.language.types import Digits, Field, Schema, Type
+from onesided.language.writer import Writer
 
 __all__ = [
     "BoundKey",
     "BoundPredicate",
-    "Dialect",
     "Digits",
     "Field",
     "Key",
     "Predicate",
     "Schema",
     "Type",
+    "Writer",
     "evaluate",
     "parse_key",
 ]

@@ -17,7 +17,6 @@ from onesided.language.binding import (
 )
 from onesided.language.canonical import canonical_text
 from onesided.language.evaluation import evaluate
-from onesided.language.rendering import Dialect, render, render_key
 from onesided.language.tree import (
     Bucket,
     Column,
@@ -28,6 +27,7 @@ from onesided.language.tree import (
     walk,
 )
 from onesided.language.types import Digits, Schema, Type
+from onesided.language.writer import Writer
 
 
 @dataclass(frozen=True)
@@ -68,9 +68,9 @@ class BoundPredicate(Predicate):
 
     typed: Expression
 
-    def render(self, dialect: Dialect, table: str | None = None) -> str:
-        """The SQL of the condition; `table` qualifies its columns."""
-        return render(self.typed, dialect, table)
+    def render(self, writer: Writer) -> str:
+        """The condition in the SQL of an engine."""
+        return writer.write(self.typed)
 
     def evaluate(self, row: Mapping[str, Any]) -> bool | None:
         """The condition for one row; None is NULL."""
@@ -136,9 +136,9 @@ class BoundKey(Key):
         fields = [part.field for part in walk(self.typed) if isinstance(part, Column)]
         return None if fields[0] is None else fields[0].digits
 
-    def render(self, dialect: Dialect, table: str | None = None) -> str:
-        """The SQL to group by; `table` qualifies its column."""
-        return render_key(self.typed, dialect, table)
+    def render(self, writer: Writer) -> str:
+        """The key in the SQL of an engine."""
+        return writer.write_key(self.typed)
 
     def evaluate(self, row: Mapping[str, Any]) -> Value:
         """The key of one row; None is NULL."""

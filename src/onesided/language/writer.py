@@ -1,4 +1,4 @@
-"""The same predicate for each engine.
+"""The same predicate for each engine, whose writers say what is particular to it.
 
 The text is written from a bound tree, with every name and string quoted, so nothing of what the
 user typed reaches an engine as it was typed. Two engines must give the same answer for the same
@@ -48,12 +48,15 @@ from onesided.language.words import quoted
 
 
 class Writer(ABC):
-    """What the engines share; `types` are the names of our types in their SQL."""
+    """What the engines share; `types` are the names of our types in their SQL.
+
+    - `table`: what qualifies each column, where a statement has several tables.
+    """
 
     types: ClassVar[Mapping[Type, str]]
     name_mark = '"'
 
-    def __init__(self, table: str | None) -> None:
+    def __init__(self, table: str | None = None) -> None:
         self._table = table
 
     def write(self, node: Expression) -> str:
@@ -81,6 +84,16 @@ class Writer(ABC):
                 return self._predicate(node)
             case _:
                 return self._value(node)
+
+    def write_key(self, node: Expression) -> str:
+        """As `write`, for an expression to group by: equal values are one group on every engine."""
+        match type_of(node):
+            case Type.FLOAT:
+                return self.without_negative_zero(self.write(node))
+            case Type.TEXT:
+                return self.by_code_point(self.write(node))
+            case _:
+                return self.write(node)
 
     def _predicate(self, node: Compare | Distinct | In | Between | Like) -> str:
         match node:

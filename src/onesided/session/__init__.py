@@ -24,7 +24,8 @@ from __future__ import annotations
 from onesided.session.dataset import Dataset
 from onesided.session.description import load_dataset
 from onesided.session.domains import OTHER
-from onesided.session.opening import open_dataset, schema_of
+from onesided.session.engines import schema_of
+from onesided.session.opening import open_dataset
 from onesided.session.plan import Plan
 from onesided.session.statement import statements
 

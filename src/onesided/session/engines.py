@@ -1,4 +1,4 @@
-"""Which engine a source needs; those of the extras are loaded only when they are asked for."""
+"""Which engine a source needs; each is loaded only when it is asked for."""
 
 from __future__ import annotations
 
@@ -7,9 +7,14 @@ from typing import Any
 
 from onesided.data.units import Unit
 from onesided.engine.base import Engine
-from onesided.engine.duckdb import DuckDBEngine
-from onesided.engine.sources import is_postgres
+from onesided.engine.registry import engine_for, titles_with
 from onesided.errors import RequestError
+from onesided.language import Schema
+
+_OPTIONS = {
+    "memory_limit": "A memory limit is for {}; a server has its own.",
+    "statement_timeout": "A statement timeout is for {}; leave it out.",
+}
 
 
 def open_engine(
@@ -18,33 +23,27 @@ def open_engine(
     *,
     table: str | None = None,
     connection: Any = None,
-    memory_limit: str | None = None,
-    statement_timeout: float | None = None,
     format: Mapping[str, Any] | None = None,
+    **options: Any,
 ) -> Engine:
-    """The engine for files and frames here, or for the database or Spark at `connection`.
+    """The engine for files and frames here, or for what `connection` names.
 
-    `format` is how the source is read where that is agreed already; otherwise it is found now.
+    - `format`: how the source is read where that is agreed already; otherwise it is found now.
+    - `options`: of these each engine takes its own, and none but its own.
     """
-    in_database = is_postgres(connection)
+    entry = engine_for(connection)
     if (source is None) == (table is None):
         raise RequestError("Name either a source or a table, and one of them only.")
-    if memory_limit is not None and connection is not None:
-        raise RequestError("A memory limit is for files and frames here; a server has its own.")
-    if statement_timeout is not None and not in_database:
-        raise RequestError("A statement timeout is for tables in PostgreSQL; leave it out.")
-    if in_database:
-        if table is None:
-            raise RequestError("Name the table in PostgreSQL with table=….")
-        from onesided.engine.postgres import PostgresEngine
+    given = {name: value for name, value in options.items() if value is not None}
+    for name in given:
+        if name not in entry.options:
+            raise RequestError(_OPTIONS[name].format(titles_with(name)))
+    return entry.open(source, unit, table=table, connection=connection, format=format, **given)
 
-        return PostgresEngine(
-            connection, table, unit, statement_timeout=statement_timeout, format=format
-        )
-    if connection is not None:
-        from onesided.engine.spark import SparkEngine
 
-        return SparkEngine(source, unit, connection, table=table, format=format)
-    if table is not None:
-        raise RequestError("A table needs a connection, such as postgresql://… or a SparkSession.")
-    return DuckDBEngine(source, unit, memory_limit=memory_limit, format=format)
+def schema_of(source: Any = None, *, table: str | None = None, connection: Any = None) -> Schema:
+    """The columns and types of a source, or of a table in PostgreSQL, to check policies against."""
+    found = engine_for(connection).schema(source, table, connection)
+    if found is None:
+        raise RequestError("Name a file, or a table in PostgreSQL and its connection.")
+    return found

@@ -9,7 +9,7 @@ from typing import Any
 
 from onesided.data.units import Unit
 from onesided.engine.base import Lookup
-from onesided.engine.flavours import NAMED_TYPES
+from onesided.engine.flavour import NAMED_TYPES
 from onesided.errors import RequestError
 from onesided.language import BoundKey, BoundPredicate, Key, Predicate, Schema, Type
 from onesided.language.tree import Column

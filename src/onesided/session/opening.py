@@ -8,10 +8,7 @@ from typing import Any
 
 from onesided.data.units import Unit
 from onesided.engine.base import Engine
-from onesided.engine.duckdb import DuckDBEngine
-from onesided.engine.sources import is_postgres
 from onesided.errors import InputError, PolicyError, RequestError
-from onesided.language import Schema
 from onesided.ledger import agreed_terms, check_ledger, open_ledger
 from onesided.loss import Number, privacy_budget
 from onesided.policy import FunctionPolicy, Policy
@@ -123,23 +120,6 @@ def open_dataset(
     except BaseException:
         engine.close()
         raise
-
-
-def schema_of(
-    source: Any = None, *, table: str | None = None, connection: str | None = None
-) -> Schema:
-    """The columns and types of a source, or of a table in PostgreSQL, to check policies against."""
-    if source is None:
-        if table is None or connection is None or not is_postgres(connection):
-            raise RequestError("Name a file, or a table in PostgreSQL and its connection.")
-        from onesided.engine.postgres_table import table_schema
-
-        return table_schema(connection, table)
-    engine = DuckDBEngine(source, Unit())
-    try:
-        return engine.schema
-    finally:
-        engine.close()
 
 
 def _policy(policy: PolicyLike, *, durable: bool) -> AnyPolicy:

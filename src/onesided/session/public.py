@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from onesided.engine.base import Engine, HoldsPublicTables, Lookup, PublicTable
-from onesided.engine.public import read_public
+from onesided.engine.duckdb.public import read_public
 from onesided.errors import RequestError, SourceError
 from onesided.language import Schema, Type
 from onesided.language.query import Join, public_column

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from onesided.data.units import Unit
 from onesided.engine.base import Coins, CountQuery
-from onesided.engine.duckdb import DuckDBEngine
+from onesided.engine.duckdb.engine import DuckDBEngine
 from onesided.experiments.trial import Row, Trial
 from onesided.language import Predicate
 from onesided.loss import rational

@@ -1,0 +1,1 @@
+"""The embedded engine: Parquet, CSV and frames in memory, through DuckDB."""

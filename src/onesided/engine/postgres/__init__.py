@@ -1,0 +1,1 @@
+"""Tables in PostgreSQL, read where they lie."""

@@ -1,0 +1,1 @@
+"""Spark, for data that one machine is too small for."""
