@@ -43,6 +43,10 @@ QUESTIONS: dict[str, Asking] = {
     "sample": lambda data: data.sample(1),
     "sum": lambda data: data.sum("device", "room", bound=8, epsilon=1, max_groups=2),
     "mean": lambda data: data.mean("device", "room", bound=8, epsilon=1, max_groups=2),
+    "auto, ngrams": lambda data: data.ngrams(2, by="room", order="ts", max_groups=2, epsilon=1),
+    "ngrams": lambda data: data.ngrams(
+        2, by="room", order="ts", max_groups=2, epsilon=1, mechanism="one-sided"
+    ),
     "nothing": counting("one-sided", where="room = 'nowhere'"),
     "hybrid, declared": counting("hybrid", domain=DOMAIN, policy="TRUE"),
     "agrid, declared": lambda data: data.count(

@@ -14,12 +14,11 @@ from onesided.data.units import Unit
 from onesided.datasets.policies import LeastBusy
 from onesided.engine.base import Ngrams
 from onesided.engine.duckdb.engine import DuckDBEngine
-from onesided.engine.ngrams import ngram_query
 from onesided.experiments.features import LEAST_SUPPORT, bounded_features, frequent, plain_features
 from onesided.experiments.incidence import Incidence
 from onesided.experiments.journeys import Journeys
-from onesided.language import Predicate
 from onesided.randomness import seeded
+from support.grams import gram_query
 
 
 def table(units: int = 80) -> pa.Table:
@@ -53,10 +52,7 @@ def test_grams_are_those_of_the_engine() -> None:
     policy = LeastBusy.of(trajectories).first(made.sensitive_points(share))
     engine = DuckDBEngine(trajectories, Unit(("device", "day")))
     try:
-        bound = Predicate.parse(policy.sql).bind(engine.schema)
-        counted = engine.count(
-            ngram_query(engine.schema, engine.unit, Ngrams("ap", "slot", 3), bound)
-        )
+        counted = engine.count(gram_query(engine, Ngrams("ap", "slot", 3), policy.sql))
     finally:
         engine.close()
     grams, chosen = made.grams(3), made.nonsensitive(share)

@@ -70,7 +70,7 @@ class Total:
 
 @dataclass(frozen=True)
 class Ngrams:
-    """What a unit had in the column `token` at `n` consecutive whole numbers in `position`."""
+    """What a unit had in the column `token` in `n` rows that follow one another in `position`."""
 
     token: str
     position: str

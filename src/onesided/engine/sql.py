@@ -125,7 +125,7 @@ class Statements:
     def _over(self, grams: Ngrams) -> Statements:
         """The same statements on the table with the columns of the n-grams."""
         relation = self.relation
-        source = view(relation.source, relation.unit, grams, self.flavour)
+        source = view(relation.source, relation.schema, relation.unit, grams, self.flavour)
         schema = widened(relation.schema, grams)
         return replace(self, relation=replace(relation, source=source, schema=schema))
 

@@ -19,7 +19,7 @@ from onesided.language.tree import Value
 from onesided.ledger import Balance
 from onesided.loss import Number, privacy_loss
 from onesided.policy import Policy
-from onesided.session.amounts import Amount, column_amount, rows_amount
+from onesided.session.amounts import rows_amount
 from onesided.session.books import Books
 from onesided.session.cursor import Cursor
 from onesided.session.facts import DatasetFacts
@@ -27,6 +27,7 @@ from onesided.session.plan import Plan, Planning, assumed_share
 from onesided.session.questions.base import Question
 from onesided.session.questions.choosing import counting
 from onesided.session.questions.figures import Limits
+from onesided.session.questions.ngrams import ngram_groups
 from onesided.session.questions.samples import Samples
 from onesided.session.questions.select import statement
 from onesided.session.questions.sums import Means, Sums, present_groups
@@ -178,6 +179,36 @@ class Dataset:
         )
         return self._released([question], exact, fresh=fresh, purpose=purpose)[0]
 
+    def ngrams(
+        self,
+        n: int,
+        *,
+        by: str,
+        order: str,
+        epsilon: Number,
+        max_groups: int | None = None,
+        mechanism: str = "auto",
+        domain: Sequence[Any] | None = None,
+        policy: str | Policy | None = None,
+        part: Mapping[str, Any] | None = None,
+        fresh: bool = False,
+        purpose: str = "",
+        **parameters: Any,
+    ) -> Release:
+        """How many units have each n-gram: n values of `by` in rows that follow one another.
+
+        - `order`: a date or time, or whole numbers, of which a gap ends what is consecutive.
+        - `max_groups`: the most n-grams that count for one unit; needed by all but `rr`.
+        - `domain`: the values of `by`, where they are known beforehand.
+        - all others: as in `count`. Sensitivity is taken over all rows of a unit.
+        """
+        exact = privacy_loss(epsilon)
+        within = self._facts.scope(policy, part)
+        groups = ngram_groups(self._facts, within, n, by, order, max_groups, domain)
+        around: dict[str, Any] = {"facts": self._facts, "scope": within, "epsilon": exact}
+        question = counting(mechanism, groups, parameters=parameters, **around)
+        return self._released([question], exact, fresh=fresh, purpose=purpose)[0]
+
     def sum(
         self,
         column: str,
@@ -206,7 +237,7 @@ class Dataset:
         """
         exact = privacy_loss(epsilon)
         within = self._facts.scope(policy, part)
-        amount = self._amount(column, bound, grid, nonnegative=nonnegative)
+        amount = self._facts.amount(column, bound, grid, nonnegative=nonnegative)
         groups = self._facts.grouping(within, by, where, max_groups, domain)
         question = Sums(
             facts=self._facts,
@@ -242,7 +273,7 @@ class Dataset:
         """
         exact = privacy_loss(epsilon)
         within = self._facts.scope(policy, part)
-        amount = self._amount(column, bound, grid, nonnegative=False)
+        amount = self._facts.amount(column, bound, grid, nonnegative=False)
         groups = self._facts.grouping(within, by, where, max_groups, domain)
         question = Means(
             facts=self._facts,
@@ -356,18 +387,6 @@ class Dataset:
         with self._turn:
             answers = self._books.kernel(epsilon).ask(questions, fresh=fresh, purpose=purpose)
         return [shown_table(each) for each in answers]
-
-    def _amount(
-        self, column: str, bound: Number, grid: Number | None, *, nonnegative: bool
-    ) -> Amount:
-        return column_amount(
-            self._facts.schema,
-            column,
-            bound=bound,
-            grid=grid,
-            nonnegative=nonnegative,
-            units=self.units,
-        )
 
     def _chosen_columns(self, columns: Sequence[str] | None) -> tuple[tuple[str, ...], pa.Schema]:
         """The columns of a sample, and the types in which they leave."""

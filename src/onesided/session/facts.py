@@ -10,7 +10,9 @@ from onesided.data.units import Unit
 from onesided.engine.base import PublicTable
 from onesided.language import BoundPredicate, Schema
 from onesided.language.query import Catalogue
+from onesided.loss import Number
 from onesided.policy import Policy
+from onesided.session.amounts import Amount, column_amount
 from onesided.session.grouping import Grouping, bound_where, grouping
 from onesided.session.public import ANY_NAME
 from onesided.session.scope import AnyPolicy, Scope, scope
@@ -51,6 +53,19 @@ class DatasetFacts:
     def filter(self, text: str | None) -> BoundPredicate | None:
         """A filter, checked."""
         return bound_where(self.schema, text)
+
+    def amount(
+        self, column: str, bound: Number, grid: Number | None, *, nonnegative: bool
+    ) -> Amount:
+        """What a unit adds to a sum of `column`, checked."""
+        return column_amount(
+            self.schema,
+            column,
+            bound=bound,
+            grid=grid,
+            nonnegative=nonnegative,
+            units=self.units,
+        )
 
     def grouping(
         self,

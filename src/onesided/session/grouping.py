@@ -8,7 +8,7 @@ from math import prod
 from typing import Any
 
 from onesided.data.units import Unit
-from onesided.engine.base import Lookup
+from onesided.engine.base import Lookup, Ngrams
 from onesided.engine.flavour import NAMED_TYPES
 from onesided.errors import RequestError
 from onesided.language import BoundKey, BoundPredicate, Key, Predicate, Schema, Type
@@ -52,6 +52,7 @@ class Grouping:
     - `every_unit_once`: each unit is in exactly one group by construction, so that the number of
       units stands for the total.
     - `lookups`: the public tables whose columns the keys or the filter read.
+    - `grams`: the keys are the tokens of these.
     """
 
     keys: tuple[BoundKey, ...]
@@ -62,6 +63,7 @@ class Grouping:
     every_unit_once: bool
     details: Mapping[str, Any]
     lookups: tuple[Lookup, ...] = ()
+    grams: Ngrams | None = None
 
     @property
     def bins(self) -> int | None:

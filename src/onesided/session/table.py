@@ -126,6 +126,7 @@ class Reading:
             coins=coins,
             totals=totals,
             lookups=groups.lookups,
+            grams=groups.grams,
         )
         if self._counted is None or self._counted[0] != query:
             self._counted = (query, self.table.engine.count(query))
