@@ -10,8 +10,6 @@ from onesided.ledger.base import Order, Quote, Spending
 from onesided.ledger.chain import Entry, Kind
 from onesided.ledger.records import (
     books_to_json,
-    loss_from_json,
-    loss_to_json,
     order_to_json,
     reserves,
     spending_from_json,
@@ -84,7 +82,7 @@ class Books:
             snapshot=paid.snapshot,
             charge=paid.number,
             content={
-                "loss": loss_to_json(chosen),
+                "loss": chosen.to_json(),
                 "terms": terms,
                 **books_to_json(booking, standing, cost, budget),
             },
@@ -104,7 +102,7 @@ class Books:
         movers = self.rows.look_up(self.account, tuple(where.values()))
         for (level, name), mover in zip(where.items(), movers, strict=True):
             if mover is not None:
-                standing.sums[name] = loss_from_json(mover.body()["content"]["sums"][level])
+                standing.sums[name] = Loss.from_json(mover.body()["content"]["sums"][level])
         return standing
 
     def _moved(self, booking: Booking, spending: Spending, snapshot: int) -> list[str]:

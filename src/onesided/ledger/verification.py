@@ -16,12 +16,12 @@ from onesided.ledger.records import (
     books_to_json,
     coin_key_digest,
     fingerprint_key_digest,
-    loss_from_json,
     spending_from_json,
 )
 from onesided.ledger.rows import Rows, names_of
 from onesided.ledger.snapshots import FINGERPRINT_KEY
 from onesided.ledger.totals import Booking, Standing, addresses
+from onesided.loss import Loss
 
 
 def verified(rows: Rows, anchor: Head | None) -> Verification:
@@ -181,7 +181,7 @@ class _Story:
         _need(spending is not None, "its charge is no open reservation")
         assert spending is not None
         before = account.standing.total.epsilon
-        chosen = loss_from_json(content["loss"])
+        chosen = Loss.from_json(content["loss"])
         booking = account.standing.settle(spending, chosen, account.snapshot)
         self._books(entry, content, booking, account.standing.total.epsilon - before)
         self._moved(entry, spending, account.snapshot, booking)
