@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from onesided.data import Histogram
 from onesided.data.histogram import Counts
+from onesided.data.metrics import mre
 from onesided.experiments.incidence import Incidence
 from onesided.experiments.journeys import HOURS, Journeys
 from onesided.experiments.methods import (
@@ -29,7 +30,6 @@ from onesided.experiments.methods import (
     metric_rows,
     own_randomness,
 )
-from onesided.experiments.metrics import mre
 from onesided.experiments.setting import EPSILONS, SHARES
 from onesided.experiments.trial import Row, Scalar, Trial
 from onesided.loss import rational
