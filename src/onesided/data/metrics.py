@@ -7,16 +7,15 @@ Each ratio is |xᵢ − x̃ᵢ| / max(xᵢ, δ), where x is the true histogram (
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from onesided.data.histogram import Floats
 from onesided.errors import RequestError
 
 FLOOR = 1.0
 
 
-def relative_errors(
-    true: ArrayLike, released: ArrayLike, floor: float = FLOOR
-) -> NDArray[np.float64]:
+def relative_errors(true: ArrayLike, released: ArrayLike, floor: float = FLOOR) -> Floats:
     """The ratio of every bin."""
     x, estimate = np.asarray(true, dtype=np.float64), np.asarray(released, dtype=np.float64)
     if x.shape != estimate.shape:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from onesided.data.histogram import Floats
 from onesided.datasets.folder import data_folder
 from onesided.errors import RequestError, SourceError
 from onesided.randomness import seeded
@@ -126,7 +127,7 @@ def _load(shape: Shape, place: Path) -> Benchmark:
     return Benchmark(name=shape.name, counts=counts.astype(np.int64), source=Source.DPBENCH)
 
 
-def _read(path: Path) -> NDArray[np.float64]:
+def _read(path: Path) -> Floats:
     """The array of a .npy file, or the array `counts` of a .npz file."""
     try:
         # Opened here, because numpy leaves the file open when an archive is damaged.
@@ -137,7 +138,7 @@ def _read(path: Path) -> NDArray[np.float64]:
         raise SourceError(f"{path} is damaged: fetch it again.") from None
 
 
-def _matches(counts: NDArray[np.float64], shape: Shape) -> bool:
+def _matches(counts: Floats, shape: Shape) -> bool:
     """Whether these are whole counts from 0 of the published shape, scale and sparsity."""
     return bool(
         counts.shape == shape.shape

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from onesided.data.histogram import Floats
 from onesided.experiments.methods import PAPER_SIX
 from onesided.experiments.trial import Results, Row, Scalar
 
@@ -78,7 +79,7 @@ def pooled(results: Results, method: str) -> Row:
     return Row(labels={"method": method}, values=list(runs.mean(axis=0)))
 
 
-def regret(errors: Mapping[str, ArrayLike], among: Sequence[str]) -> dict[str, NDArray[np.float64]]:
+def regret(errors: Mapping[str, ArrayLike], among: Sequence[str]) -> dict[str, Floats]:
     """The error of every run over the least mean error of the algorithms named by `among`.
 
     `errors` has an error for every run of each algorithm. Where the least mean error is 0, an error

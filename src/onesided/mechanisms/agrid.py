@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from onesided.data.histogram import Counts
+from onesided.data.histogram import Counts, Floats
 from onesided.errors import InputError, MechanismRefused
 from onesided.mechanisms.base import Kind, PublicShape
 from onesided.mechanisms.buckets.algorithm import BucketAlgorithm, Bucketed, measured_alone
@@ -161,7 +161,7 @@ class Refinement:
         column //= np.bincount(self.grid.columns)[self.grid.columns][None, :]
         return np.asarray(first[where] + row * self.across[where] + column, dtype=np.int64)
 
-    def reconciled(self, coarse: Counts, fine: Counts, alpha: float) -> NDArray[np.float64]:
+    def reconciled(self, coarse: Counts, fine: Counts, alpha: float) -> Floats:
         """The best estimate of each part from its own count and its cell's.
 
         A cell's count has variance ∝ 1/α², the sum over its L parts ∝ L/(1−α)²; what their weighted

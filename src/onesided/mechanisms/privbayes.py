@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onesided.data import Interval, Measured
-from onesided.data.histogram import Counts
+from onesided.data.histogram import Counts, Floats
 from onesided.errors import InputError, MechanismRefused
 from onesided.mechanisms.base import Kind, PublicShape
 from onesided.mechanisms.buckets.algorithm import BucketAlgorithm, Bucketed
@@ -236,9 +236,7 @@ def maximal(sets: Iterable[Axes]) -> list[Axes]:
     return [one for one in distinct if not any(set(one) < set(other) for other in distinct)]
 
 
-def joint_distribution(
-    network: list[Edge], marginals: dict[Axes, Counts], sides: Axes
-) -> NDArray[np.float64]:
+def joint_distribution(network: list[Edge], marginals: dict[Axes, Counts], sides: Axes) -> Floats:
     """Π p(attribute | parents) over the whole domain, from the noisy marginals."""
     share = np.ones(sides)
     for edge in network:

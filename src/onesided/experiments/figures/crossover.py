@@ -5,9 +5,9 @@ from __future__ import annotations
 from math import exp, log
 
 import numpy as np
-from numpy.typing import NDArray
 
 from onesided.charts import Axes, Series, comparison, svg
+from onesided.data.histogram import Floats
 from onesided.experiments.figure import Figure
 from onesided.experiments.measures.histograms import CROSSOVER_METHODS, FLAT_BINS
 from onesided.experiments.methods import LAPLACE, LOOKS, OSDP_RR, RR_SCALED
@@ -114,7 +114,7 @@ def _crossing(results: Results) -> Spread | None:
     return Spread(float(np.mean(found)), min(found), max(found))
 
 
-def _first_zero(gap: NDArray[np.float64]) -> float | None:
+def _first_zero(gap: Floats) -> float | None:
     above = np.flatnonzero((gap[:-1] < 0) & (gap[1:] >= 0))
     if not above.size:
         return None

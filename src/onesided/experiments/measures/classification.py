@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from onesided.data.histogram import Floats
 from onesided.experiments.features import (
     bounded_features,
     frequent,
@@ -30,7 +31,7 @@ from onesided.mechanisms.rr import keep_probability
 from onesided.randomness import Randomness, seeded
 
 Units = NDArray[np.int64]
-Scores = NDArray[np.float64]
+Scores = Floats
 
 MOST_ITERATIONS = 300
 CHANCE = 0.5

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onesided.data import Histogram
-from onesided.data.histogram import Counts
+from onesided.data.histogram import Counts, Floats
 from onesided.data.metrics import mre
 from onesided.experiments.incidence import Incidence
 from onesided.experiments.journeys import HOURS, Journeys
@@ -228,9 +228,7 @@ class _GramStudy:
         ]
 
 
-def _listed(
-    mechanism: Mechanism, histogram: Histogram, epsilon: float, rng: Randomness
-) -> NDArray[np.float64]:
+def _listed(mechanism: Mechanism, histogram: Histogram, epsilon: float, rng: Randomness) -> Floats:
     """The released counts on all occurring keys; keys that were not listed count 0."""
     released = mechanism.release(histogram, epsilon=epsilon, rng=rng)
     counts = np.zeros(histogram.bins)
