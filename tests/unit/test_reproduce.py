@@ -18,19 +18,19 @@ from onesided.experiments.figures import FIGURES, table1
 from onesided.experiments.measures import histograms, trajectories
 from onesided.experiments.methods import LAPLACE, ONE_SIDED, Method, error_rows
 from onesided.experiments.reproduce import chosen_figures, reproduce
-from onesided.experiments.runner import Runner, measured
-from onesided.experiments.setting import Setting, Size, Trace
-from onesided.experiments.store import Store
+from onesided.experiments.runner import TrialRunner, measured
+from onesided.experiments.setting import ReproductionSetting, Size, Trace
+from onesided.experiments.store import ResultStore
 from onesided.experiments.trial import Measure, Results, Row, Trial
 from onesided.experiments.workspace import prepare
 from onesided.randomness import seeded
-from onesided.report.claims import Verdict
+from onesided.report.claims import ClaimVerdict
 
 TINY = Size(name="tiny", runs=2, scale=0.003, most_trajectories=600)
 
 
-def setting(out: Path) -> Setting:
-    return Setting(
+def setting(out: Path) -> ReproductionSetting:
+    return ReproductionSetting(
         size=TINY, seed=0, out=out, traces=(Trace.BUILDING,), histograms="made", code="this"
     )
 
@@ -81,8 +81,8 @@ def test_results_of_other_code_are_not_taken(tmp_path: Path) -> None:
     assert other != first
 
     before, after = (replace(setting(tmp_path), code=code) for code in (first, other))
-    Runner(before).store.put(share_trial(), [Row(labels={}, values=[1.0])])
-    assert Runner(after).store.get(share_trial()) is None
+    TrialRunner(before).store.put(share_trial(), [Row(labels={}, values=[1.0])])
+    assert TrialRunner(after).store.get(share_trial()) is None
 
 
 def test_rows_are_picked_by_labels() -> None:
@@ -94,7 +94,7 @@ def test_rows_are_picked_by_labels() -> None:
 
 
 def test_a_damaged_result_counts_as_missing(tmp_path: Path) -> None:
-    store, trial = Store(tmp_path), share_trial()
+    store, trial = ResultStore(tmp_path), share_trial()
     store.put(trial, [Row(labels={"a": 1}, values=[0.5])])
     assert store.get(trial) == [Row(labels={"a": 1}, values=[0.5])]
     (path,) = tmp_path.rglob("*.json")
@@ -103,7 +103,7 @@ def test_a_damaged_result_counts_as_missing(tmp_path: Path) -> None:
 
 
 def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
-    runner = Runner(setting(tmp_path))
+    runner = TrialRunner(setting(tmp_path))
     done, missing = share_trial(1.0), share_trial(0.5)
     kept = [Row(labels={"kept": "from before"}, values=[1.0])]
     runner.store.put(done, kept)
@@ -148,7 +148,7 @@ def test_no_method_changes_the_numbers_of_another() -> None:
     assert first != second
 
 
-def test_another_seed_gives_other_numbers(prepared: Setting) -> None:
+def test_another_seed_gives_other_numbers(prepared: ReproductionSetting) -> None:
     one, other = (
         measured(Trial.of(Measure.KEPT_SHARE, epsilon=1.0, units=500, runs=2, seed=seed), prepared)
         for seed in (0, 1)
@@ -162,7 +162,7 @@ def test_unknown_figures_are_refused() -> None:
 
 
 @pytest.fixture(scope="module")
-def prepared(tmp_path_factory: pytest.TempPathFactory) -> Setting:
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> ReproductionSetting:
     made = setting(tmp_path_factory.mktemp("reproduction"))
     prepare(made, lambda message: None)
     return made
@@ -170,7 +170,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Setting:
 
 @pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.name)
 def test_every_figure_judges_its_claims_and_draws_its_charts(
-    figure: Any, prepared: Setting, monkeypatch: pytest.MonkeyPatch
+    figure: Any, prepared: ReproductionSetting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("ONESIDED_DATA", raising=False)
     monkeypatch.setattr(histograms, "error_rows", fake_rows)
@@ -185,7 +185,7 @@ def test_every_figure_judges_its_claims_and_draws_its_charts(
         assert claim.data
         assert claim.criterion
         # Whatever does not hold is explained.
-        assert claim.remark or claim.verdict is Verdict.HOLDS
+        assert claim.remark or claim.verdict is ClaimVerdict.HOLDS
     assert section.plots or section.tables
     for plot in section.plots:
         assert plot.svg.startswith("<svg")
@@ -193,12 +193,12 @@ def test_every_figure_judges_its_claims_and_draws_its_charts(
         assert "NaN" not in plot.svg
 
 
-def test_a_tuned_simulator_proves_nothing(prepared: Setting) -> None:
+def test_a_tuned_simulator_proves_nothing(prepared: ReproductionSetting) -> None:
     (figure,) = chosen_figures(["classification"])
     results = Results.joined(measured(trial, prepared) for trial in figure.trials(prepared))
     section = figure.section(prepared, results)
     (level,) = [claim for claim in section.claims if "10 %" in claim.paper]
-    assert level.verdict is Verdict.OPEN
+    assert level.verdict is ClaimVerdict.OPEN
     assert "no evidence" in level.remark
     assert any("no evidence" in note for note in section.notes)
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from onesided.experiments.journeys import Journeys
 from onesided.experiments.measures import classification, histograms, sampling, trajectories
-from onesided.experiments.setting import Setting, Trace
-from onesided.experiments.store import Store
+from onesided.experiments.setting import ReproductionSetting, Trace
+from onesided.experiments.store import ResultStore
 from onesided.experiments.trial import Measure, Results, Row, Trial
 from onesided.experiments.workspace import journeys_path
 
@@ -25,14 +25,14 @@ Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
-class Runner:
+class TrialRunner:
     """Results of trials: from the store where they are there, else measured and stored."""
 
-    setting: Setting
+    setting: ReproductionSetting
 
     @property
-    def store(self) -> Store:
-        return Store(self.setting.results)
+    def store(self) -> ResultStore:
+        return ResultStore(self.setting.results)
 
     def run(self, trials: Iterable[Trial], progress: Progress = lambda done, total: None) -> None:
         """Measure what is missing; whatever is finished survives an interruption."""
@@ -106,11 +106,11 @@ _LONGEST_FIRST = (
 )
 
 
-def _measure(trial: Trial, setting: Setting) -> None:
-    Store(setting.results).put(trial, measured(trial, setting))
+def _measure(trial: Trial, setting: ReproductionSetting) -> None:
+    ResultStore(setting.results).put(trial, measured(trial, setting))
 
 
-def measured(trial: Trial, setting: Setting) -> list[Row]:
+def measured(trial: Trial, setting: ReproductionSetting) -> list[Row]:
     """Carry out one trial."""
     match trial.measure:
         case Measure.KEPT_SHARE:
@@ -133,5 +133,5 @@ def measured(trial: Trial, setting: Setting) -> list[Row]:
             return classification.private_classifiers(trial, _journeys(trial, setting))
 
 
-def _journeys(trial: Trial, setting: Setting) -> Journeys:
+def _journeys(trial: Trial, setting: ReproductionSetting) -> Journeys:
     return Journeys.load(journeys_path(setting, Trace(trial["trace"])))

@@ -11,7 +11,7 @@ from onesided.experiments.trial import Row, Trial
 
 
 @dataclass(frozen=True)
-class Store:
+class ResultStore:
     """A folder of results. A file appears whole or not at all, by renaming."""
 
     folder: Path

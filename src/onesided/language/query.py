@@ -28,7 +28,7 @@ class Aggregate(Enum):
 
 
 @dataclass(frozen=True)
-class Figure:
+class SelectFigure:
     """An aggregate of columns: none for ROWS, the unit's key for UNITS, else a single one."""
 
     aggregate: Aggregate
@@ -40,7 +40,7 @@ class Figure:
         return self.aggregate.value.format(", ".join(self.columns))
 
 
-Source: TypeAlias = Key | Figure
+Source: TypeAlias = Key | SelectFigure
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class Select:
 
     outputs: tuple[Output, ...]
     keys: tuple[Key, ...]
-    figures: tuple[Figure, ...]
+    figures: tuple[SelectFigure, ...]
     joins: tuple[Join, ...] = ()
     where: Predicate | None = None
     having: Expression | None = None

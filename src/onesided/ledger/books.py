@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from onesided.ledger.base import Order, Quote, Spending
-from onesided.ledger.chain import Entry, Kind
+from onesided.ledger.chain import Entry, EntryKind
 from onesided.ledger.records import (
     books_to_json,
     order_to_json,
@@ -15,31 +15,34 @@ from onesided.ledger.records import (
     spending_from_json,
     standing_from_json,
 )
-from onesided.ledger.rows import Rows, kind_name, request_name
+from onesided.ledger.rows import LedgerRows, kind_name, request_name
 from onesided.ledger.totals import Booking, Standing, addresses
 from onesided.loss import Loss
 
 
 @dataclass(frozen=True)
-class Books:
+class AccountBooks:
     """The account whose first entry is `account`."""
 
-    rows: Rows
+    rows: LedgerRows
     account: int
 
     def fetch(self, orders: Sequence[Order], snapshot: int) -> None:
         """Everything that charges look at, in one statement."""
-        names = [kind_name(kind) for kind in (Kind.SNAPSHOT, Kind.CHARGE, Kind.BUDGET)]
+        names = [
+            kind_name(kind) for kind in (EntryKind.SNAPSHOT, EntryKind.CHARGE, EntryKind.BUDGET)
+        ]
         for order in orders:
             names += [
-                request_name(kind, order.request, snapshot) for kind in (Kind.CHARGE, Kind.RELEASE)
+                request_name(kind, order.request, snapshot)
+                for kind in (EntryKind.CHARGE, EntryKind.RELEASE)
             ]
             names += addresses(order.spending, snapshot).values()
         self.rows.look_up(self.account, list(dict.fromkeys(names)))
 
     def standing(self) -> Standing:
         """What the account has spent; its sums are not looked up."""
-        latest = self.rows.latest(self.account, Kind.CHARGE)
+        latest = self.rows.latest(self.account, EntryKind.CHARGE)
         return Standing() if latest is None else standing_from_json(latest.body()["content"])
 
     def quote(self, spending: Spending, snapshot: int, *, reserved: bool) -> Quote:
@@ -59,7 +62,7 @@ class Books:
         booking = _book(standing, order.spending, snapshot, reserved=order.reserves)
         cost, budget = standing.spent - spent, self.rows.budget(self.account)
         return self.rows.append(
-            Kind.CHARGE,
+            EntryKind.CHARGE,
             account=self.account,
             label=order.request,
             snapshot=snapshot,
@@ -76,7 +79,7 @@ class Books:
         booking = standing.settle(spending, chosen, paid.snapshot)
         cost, budget = standing.total.epsilon - booked, self.rows.budget(self.account)
         return self.rows.append(
-            Kind.SETTLEMENT,
+            EntryKind.SETTLEMENT,
             account=self.account,
             label=paid.label,
             snapshot=paid.snapshot,
