@@ -49,6 +49,7 @@ class AGrid(BucketAlgorithm):
     name: ClassVar[str] = "agrid"
     kind: ClassVar[Kind] = Kind.SOUND
     summary: ClassVar[str] = "two-dimensional: a coarse grid, refined where noisy counts are high"
+    dimensions: ClassVar[int | None] = 2
 
     total_share: Fraction = Fraction(1, 20)
     coarse_share: Fraction = Fraction(1, 2)
@@ -63,7 +64,7 @@ class AGrid(BucketAlgorithm):
             raise InputError("granularity must be a number greater than 0.")
 
     def check_shape(self, shape: tuple[int, ...]) -> None:
-        if len(shape) != 2:
+        if len(shape) != self.dimensions:
             raise MechanismRefused(
                 "agrid needs a histogram of two dimensions; use privtree for any other number."
             )

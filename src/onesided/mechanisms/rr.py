@@ -34,6 +34,7 @@ class RandomizedResponse(Mechanism):
     kind: ClassVar[Kind] = Kind.IDEALISED
     summary: ClassVar[str] = "counts of a sample of true non-sensitive units (OsdpRR)"
     needs_domain: ClassVar[bool] = False
+    bin_by_bin: ClassVar[bool] = True
 
     scale: bool = False
 

@@ -24,6 +24,7 @@ class OsdpLaplace(Mechanism):
     name: ClassVar[str] = "osdp-laplace"
     kind: ClassVar[Kind] = Kind.IDEALISED
     summary: ClassVar[str] = "continuous one-sided noise on the non-sensitive units (OsdpLaplace)"
+    bin_by_bin: ClassVar[bool] = True
 
     def loss(self, epsilon: Fraction, *, fixed_n: bool = False) -> Loss:
         """(0, ε), on real numbers: as for one-sided geometric noise."""
