@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from onesided.errors import InputError, RequestError
 from onesided.language import Key, Schema, Type
 from onesided.language.query import Aggregate, Catalogue, Join, Output, Select, SelectFigure
+from onesided.language.select import parse_select
 from onesided.language.tree import Column, Literal
 
 CATALOGUE = Catalogue(
@@ -39,7 +40,7 @@ JOIN = "FROM visits v JOIN rooms r ON v.room = r.room"
 
 
 def parse(text: str, *parameters: Any) -> Select:
-    return Select.parse(text, CATALOGUE, parameters)
+    return parse_select(text, CATALOGUE, parameters)
 
 
 def test_the_parts_of_a_statement() -> None:

@@ -50,7 +50,10 @@ _REASONS = {
 
 
 def parse_select(text: str, catalogue: Catalogue, parameters: Sequence[Value] = ()) -> Select:
-    """The statement that `text` means; InputError names the part that is not accepted."""
+    """The statement that `text` means, with each of `parameters` for a `?` in it.
+
+    InputError names the part that is not accepted.
+    """
     statement = _statement(prepared(text, parameters))
     names = read_names(statement, catalogue)
     return _Reading(statement, names).select()

@@ -92,8 +92,11 @@ def statement(
     epsilon: Fraction,
 ) -> AskedSelect:
     """Read a statement and check every figure, before anything is paid."""
+    # The parser takes a while to load: nothing pays for it before the first text is read.
+    from onesided.language.select import parse_select
+
     catalogue = facts.catalogue
-    select = Select.parse(text, catalogue, parameters)
+    select = parse_select(text, catalogue, parameters)
     if {key.name for key in select.keys} & {figure.name for figure in select.figures}:
         raise RequestError("A group key has the name of a figure; rename the column.")
     schema = catalogue.joined(select.joins)
