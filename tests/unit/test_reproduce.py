@@ -16,12 +16,14 @@ from onesided.errors import RequestError
 from onesided.experiments.code import measuring_code
 from onesided.experiments.figures import FIGURES, table1
 from onesided.experiments.measures import histograms, trajectories
+from onesided.experiments.measures.sampling import KEPT_SHARE
+from onesided.experiments.measures.trajectories import GRAMS, OCCUPANCY
 from onesided.experiments.methods import LAPLACE, ONE_SIDED, Method, error_rows
 from onesided.experiments.reproduce import chosen_figures, reproduce
-from onesided.experiments.runner import TrialRunner, measured
+from onesided.experiments.runner import TrialRunner
 from onesided.experiments.setting import ReproductionSetting, Size, Trace
 from onesided.experiments.store import ResultStore
-from onesided.experiments.trial import Measure, Results, Row, Trial
+from onesided.experiments.trial import Results, Row, Trial
 from onesided.experiments.workspace import prepare
 from onesided.randomness import seeded
 from onesided.report.claims import ClaimVerdict
@@ -36,7 +38,7 @@ def setting(out: Path) -> ReproductionSetting:
 
 
 def share_trial(epsilon: float = 1.0) -> Trial:
-    return Trial.of(Measure.KEPT_SHARE, epsilon=epsilon, units=500, runs=2, seed=0)
+    return Trial.of(KEPT_SHARE, epsilon=epsilon, units=500, runs=2, seed=0)
 
 
 def fake_rows(methods: Iterable[Method], *arguments: Any, **named: Any) -> list[Row]:
@@ -58,11 +60,11 @@ def fake_rows(methods: Iterable[Method], *arguments: Any, **named: Any) -> list[
 
 
 def test_the_key_depends_on_every_parameter_but_not_on_their_order() -> None:
-    assert Trial.of(Measure.NGRAMS, a=1, b=2) == Trial.of(Measure.NGRAMS, b=2, a=1)
+    assert Trial.of(GRAMS, a=1, b=2) == Trial.of(GRAMS, b=2, a=1)
     keys = {
-        Trial.of(Measure.NGRAMS, n=4).key,
-        Trial.of(Measure.NGRAMS, n=5).key,
-        Trial.of(Measure.OCCUPANCY, n=4).key,
+        Trial.of(GRAMS, n=4).key,
+        Trial.of(GRAMS, n=5).key,
+        Trial.of(OCCUPANCY, n=4).key,
     }
     assert len(keys) == 3
 
@@ -111,7 +113,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
     runner.run([done, missing, done], lambda *progress: seen.append(progress))
     assert seen == [(1, 2), (2, 2)]
     assert runner.store.get(done) == kept
-    assert runner.store.get(missing) == measured(missing, runner.setting)
+    assert runner.store.get(missing) == missing.rows(runner.setting)
 
 
 def test_the_same_seed_gives_the_same_report(
@@ -150,7 +152,7 @@ def test_no_method_changes_the_numbers_of_another() -> None:
 
 def test_another_seed_gives_other_numbers(prepared: ReproductionSetting) -> None:
     one, other = (
-        measured(Trial.of(Measure.KEPT_SHARE, epsilon=1.0, units=500, runs=2, seed=seed), prepared)
+        Trial.of(KEPT_SHARE, epsilon=1.0, units=500, runs=2, seed=seed).rows(prepared)
         for seed in (0, 1)
     )
     assert one != other
@@ -176,7 +178,7 @@ def test_every_figure_judges_its_claims_and_draws_its_charts(
     monkeypatch.setattr(histograms, "error_rows", fake_rows)
     monkeypatch.setattr(trajectories, "error_rows", fake_rows)
     trials = figure.trials(prepared)
-    results = Results.joined(measured(trial, prepared) for trial in trials)
+    results = Results.joined(trial.rows(prepared) for trial in trials)
     section = figure.section(prepared, results)
     assert section.claims
     for claim in section.claims:
@@ -195,7 +197,7 @@ def test_every_figure_judges_its_claims_and_draws_its_charts(
 
 def test_a_tuned_simulator_proves_nothing(prepared: ReproductionSetting) -> None:
     (figure,) = chosen_figures(["classification"])
-    results = Results.joined(measured(trial, prepared) for trial in figure.trials(prepared))
+    results = Results.joined(trial.rows(prepared) for trial in figure.trials(prepared))
     section = figure.section(prepared, results)
     (level,) = [claim for claim in section.claims if "10 %" in claim.paper]
     assert level.verdict is ClaimVerdict.OPEN

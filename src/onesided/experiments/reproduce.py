@@ -152,7 +152,7 @@ def _write(
         },
         "trials": [
             {
-                "measure": trial.measure.value,
+                "measure": trial.measure.name,
                 "parameters": dict(trial.parameters),
                 "rows": [
                     {**row.labels, "runs": [_rounded(value) for value in row.values]}

@@ -28,7 +28,7 @@ class ResultStore:
         path = self._path(trial)
         path.parent.mkdir(parents=True, exist_ok=True)
         content = {
-            "measure": trial.measure.value,
+            "measure": trial.measure.name,
             "parameters": dict(trial.parameters),
             "rows": [{"labels": row.labels, "values": row.values} for row in rows],
         }
@@ -37,4 +37,4 @@ class ResultStore:
         os.replace(draft, path)
 
     def _path(self, trial: Trial) -> Path:
-        return self.folder / trial.measure.value / f"{trial.key}.json"
+        return self.folder / trial.measure.name / f"{trial.key}.json"

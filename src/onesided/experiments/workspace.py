@@ -17,6 +17,7 @@ from onesided.datasets.residents import residents
 from onesided.datasets.wifi import republica_archive, republica_trajectories, trajectories
 from onesided.experiments.journeys import Journeys
 from onesided.experiments.setting import ReproductionSetting, Trace
+from onesided.experiments.trial import Trial
 
 BUILDING_SLOT = 10
 REPUBLICA_SLOT = 15
@@ -49,6 +50,11 @@ def journeys_path(setting: ReproductionSetting, trace: Trace) -> Path:
     """Named by everything that the content depends on beside the code."""
     size = f"-{setting.size.scale:g}-{setting.seed}" if trace is Trace.BUILDING else ""
     return setting.cache / f"{trace.value}{size}.npz"
+
+
+def journeys_of(trial: Trial, setting: ReproductionSetting) -> Journeys:
+    """The prepared trajectories that a trial is about."""
+    return Journeys.load(journeys_path(setting, Trace(trial["trace"])))
 
 
 def _building(setting: ReproductionSetting) -> Journeys:

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from onesided.charts import Axes, comparison, svg
 from onesided.experiments.figure import PaperFigure, lines, numbers, percent
-from onesided.experiments.measures.classification import EVERYBODY, NONSENSITIVE
+from onesided.experiments.measures.classification import (
+    EVERYBODY,
+    NONSENSITIVE,
+    PRIVATE_CLASSIFIERS,
+    SAMPLED_CLASSIFIERS,
+)
 from onesided.experiments.setting import EPSILONS, SHARES, ReproductionSetting, Trace
-from onesided.experiments.trial import Measure, Results, Trial
+from onesided.experiments.trial import Results, Trial
 from onesided.experiments.workspace import REGULAR_DAYS
 from onesided.loss import rational
 from onesided.mechanisms.rr import keep_probability
@@ -36,9 +41,9 @@ def _trials(setting: ReproductionSetting) -> list[Trial]:
         trial
         for trace in setting.traces
         for trial in (
-            Trial.of(Measure.CLASSIFIER_DP, trace=trace.value, **common),
+            Trial.of(PRIVATE_CLASSIFIERS, trace=trace.value, **common),
             *(
-                Trial.of(Measure.CLASSIFIER, trace=trace.value, share=share, **common)
+                Trial.of(SAMPLED_CLASSIFIERS, trace=trace.value, share=share, **common)
                 for share in SHARES
             ),
         )

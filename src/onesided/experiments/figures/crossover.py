@@ -9,10 +9,10 @@ import numpy as np
 from onesided.charts import Axes, Series, comparison, svg
 from onesided.data.histogram import Floats
 from onesided.experiments.figure import PaperFigure
-from onesided.experiments.measures.histograms import CROSSOVER_METHODS, FLAT_BINS
+from onesided.experiments.measures.histograms import CROSSOVER, CROSSOVER_METHODS, FLAT_BINS
 from onesided.experiments.methods import LAPLACE, LOOKS, OSDP_RR, RR_SCALED
 from onesided.experiments.setting import ReproductionSetting
-from onesided.experiments.trial import Measure, Results, Trial
+from onesided.experiments.trial import Results, Trial
 from onesided.report.claims import Claim, ClaimVerdict, Plot, Section, Spread
 
 EPSILON = 0.1
@@ -24,7 +24,7 @@ CLOSE = 0.05
 def _trials(setting: ReproductionSetting) -> list[Trial]:
     return [
         Trial.of(
-            Measure.CROSSOVER,
+            CROSSOVER,
             units=units,
             epsilon=EPSILON,
             runs=setting.size.runs,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from onesided.charts import Axes, comparison, svg
 from onesided.experiments.figure import PaperFigure, lines, numbers, percent, relabelled
-from onesided.experiments.measures.trajectories import GRAM_BOUNDS, OUR_GRAM_BOUND
+from onesided.experiments.measures.trajectories import GRAM_BOUNDS, GRAMS, OUR_GRAM_BOUND
 from onesided.experiments.methods import AUTO, ONE_SIDED, OSDP_RR, RESIDUAL, RR_SCALED
 from onesided.experiments.setting import EPSILONS, SHARES, ReproductionSetting, Trace
-from onesided.experiments.trial import Measure, Results, Row, Trial
+from onesided.experiments.trial import Results, Row, Trial
 from onesided.report.claims import Claim, ClaimVerdict, NumberTable, Plot, Section
 
 LENGTHS = (4, 5)
@@ -24,7 +24,7 @@ ORDER_OF_MAGNITUDE = 10.0
 def _trials(setting: ReproductionSetting) -> list[Trial]:
     return [
         Trial.of(
-            Measure.NGRAMS,
+            GRAMS,
             trace=trace.value,
             n=n,
             runs=setting.size.runs,

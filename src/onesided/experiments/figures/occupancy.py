@@ -6,6 +6,7 @@ from onesided.charts import Axes, comparison, svg
 from onesided.experiments.figure import PaperFigure, lines, numbers, percent, relabelled
 from onesided.experiments.measures.trajectories import (
     CELL_BOUNDS,
+    OCCUPANCY,
     OCCUPANCY_METHODS,
     UNBOUNDED,
 )
@@ -22,7 +23,7 @@ from onesided.experiments.methods import (
     RESIDUAL,
 )
 from onesided.experiments.setting import EPSILONS, SHARES, ReproductionSetting, Trace
-from onesided.experiments.trial import Measure, Results, Row, Trial
+from onesided.experiments.trial import Results, Row, Trial
 from onesided.report.claims import Claim, ClaimVerdict, NumberTable, Plot, Section
 
 BOUND = 4
@@ -54,7 +55,7 @@ COMPETITIVE = 1.25
 def _trials(setting: ReproductionSetting) -> list[Trial]:
     return [
         Trial.of(
-            Measure.OCCUPANCY,
+            OCCUPANCY,
             trace=trace.value,
             share=share,
             runs=setting.size.runs,

@@ -6,8 +6,9 @@ from math import exp
 
 from onesided.charts import Axes, Series, comparison, svg
 from onesided.experiments.figure import PaperFigure, percent
+from onesided.experiments.measures.sampling import KEPT_SHARE
 from onesided.experiments.setting import ReproductionSetting
-from onesided.experiments.trial import Measure, Results, Trial
+from onesided.experiments.trial import Results, Trial
 from onesided.report.claims import Claim, ClaimVerdict, Plot, Section
 
 UNITS = 100_000
@@ -19,7 +20,7 @@ CLOSE = 0.005
 def _trials(setting: ReproductionSetting) -> list[Trial]:
     return [
         Trial.of(
-            Measure.KEPT_SHARE,
+            KEPT_SHARE,
             epsilon=epsilon,
             units=UNITS,
             runs=setting.size.runs,

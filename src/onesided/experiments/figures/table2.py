@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from onesided.datasets.dpbench import ONE_DIMENSIONAL, Origin
 from onesided.experiments.figure import PaperFigure
+from onesided.experiments.measures.histograms import BENCHMARK_FACTS
 from onesided.experiments.setting import ReproductionSetting
-from onesided.experiments.trial import Measure, Results, Trial
+from onesided.experiments.trial import Results, Trial
 from onesided.report.claims import Claim, ClaimVerdict, NumberTable, Section
 
 PRINTED = {
@@ -21,7 +22,7 @@ PRINTED = {
 
 def _trials(setting: ReproductionSetting) -> list[Trial]:
     return [
-        Trial.of(Measure.TABLE_OF_BENCHMARKS, dataset=shape.name, source=setting.histograms)
+        Trial.of(BENCHMARK_FACTS, dataset=shape.name, source=setting.histograms)
         for shape in ONE_DIMENSIONAL
     ]
 
