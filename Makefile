@@ -1,19 +1,27 @@
 # Everything runs from a fresh clone: the environment is made on first use and kept in .venv.
 PYTHON ?= python3
 BIN := .venv/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --prefer-binary
+# Stamps: what the demo needs, the core and its charts, and what everything else needs.
+DEMO := .venv/.demo
 READY := .venv/.ready
 
 .PHONY: setup demo test test-python lint soak bench clean
 
 setup: $(READY)
 
-$(READY): pyproject.toml
+$(DEMO): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("onesided needs Python 3.11 or later") if sys.version_info < (3, 11) else None'
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
-	@touch $(READY)
+	@$(PIP) --editable '.[charts]'
+	@touch $(DEMO)
 
-demo: setup
+# An environment with everything also has what the demo needs, so it is made in one go.
+$(READY): pyproject.toml | $(DEMO)
+	@$(PIP) --editable '.[dev]'
+	@touch $(DEMO) $(READY)
+
+demo: $(DEMO)
 	@$(BIN)/onesided demo --out demo
 
 lint: setup

@@ -27,7 +27,7 @@ from rich.table import Table
 
 from onesided.charts import Axes, Series, comparison, svg
 from onesided.data import Histogram
-from onesided.datasets.dpbench import ONE_DIMENSIONAL, Source, load_1d
+from onesided.datasets.dpbench import ONE_DIMENSIONAL, Origin, load_1d
 from onesided.experiments.measures.histograms import POLICIES
 from onesided.experiments.methods import (
     AUTO,
@@ -291,7 +291,7 @@ def main() -> int:
         Grid(QUICK_SHARES, EPSILONS[:1], 2) if chosen.quick else Grid(SHARES, EPSILONS, chosen.runs)
     )
     console = Console(width=None if sys.stdout.isatty() else WIDTH)
-    real = all(load_1d(shape.name).source is Source.DPBENCH for shape in ONE_DIMENSIONAL)
+    real = all(load_1d(shape.name).source is Origin.DPBENCH for shape in ONE_DIMENSIONAL)
     origin = "DPBench-1D" if real else "made histograms, stand-ins for DPBench-1D"
     with console.status("measuring") as status:
         results = measured(grid, status.update)

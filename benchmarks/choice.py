@@ -22,8 +22,8 @@ from rich.console import Console
 from rich.table import Table
 from unseen import NEGLIGIBLE, SOUND_METHODS, Cell, all_cells, in_parallel
 
+from onesided.data.metrics import mre
 from onesided.experiments.methods import error_rows
-from onesided.experiments.metrics import mre
 from onesided.experiments.trial import Results
 from onesided.loss import rational
 from onesided.mechanisms.auto import Auto

@@ -95,7 +95,7 @@ def usual() -> Iterator[Timing]:
     for name in mechanism_names():
         if name == "auto":
             continue
-        shape = SQUARE_SHAPE if name == "agrid" else USUAL_SHAPE
+        shape = SQUARE_SHAPE if mechanism(name).dimensions == 2 else USUAL_SHAPE
         size = " × ".join(f"{side:,}" for side in shape)
         seconds = cpu_seconds(name, histogram(shape))
         yield Timing(f"{name}, {size} bins", seconds, GOALS.get(name, USUAL_GOAL))

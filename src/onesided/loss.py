@@ -14,11 +14,11 @@ rationals, and a float stands for the decimal that it prints.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from onesided.errors import InputError
 
@@ -224,6 +224,19 @@ class Loss:
         """
         worst = max(self.sensitive, self.nonsensitive)
         return Loss(self.sensitive, worst, fixed_n=self.fixed_n)
+
+    def to_json(self) -> dict[str, Any]:
+        """The pair as plain JSON; fractions are texts, so that they stay exact."""
+        return {
+            "sensitive": str(self.sensitive),
+            "nonsensitive": str(self.nonsensitive),
+            "fixed_n": self.fixed_n,
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Loss:
+        """The inverse of `to_json`."""
+        return cls(value["sensitive"], value["nonsensitive"], fixed_n=value["fixed_n"])
 
     def fits(self, budget: Fraction) -> bool:
         """Whether the OSDP ε stays within `budget`."""

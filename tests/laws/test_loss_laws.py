@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 
 import pytest
@@ -117,3 +118,8 @@ def test_epsilon_must_be_positive(bad: object) -> None:
 def test_a_loss_cannot_be_negative() -> None:
     with pytest.raises(InputError, match="negative"):
         Loss(-1, 0)
+
+
+@given(any_losses)
+def test_a_loss_survives_being_written_as_json(loss: Loss) -> None:
+    assert Loss.from_json(json.loads(json.dumps(loss.to_json()))) == loss

@@ -13,8 +13,8 @@ from onesided.mechanisms.auto.candidates import Candidate as Second
 from onesided.mechanisms.auto.candidates import Continued
 from onesided.mechanisms.auto.look import Look
 from onesided.mechanisms.auto.probe import ProbePlan
-from onesided.mechanisms.base import Choice, Mechanism, PublicShape
-from onesided.mechanisms.registry import mechanism
+from onesided.mechanisms.base import Choice, Kind, Mechanism, PublicShape
+from onesided.mechanisms.registry import MECHANISMS, mechanism, mechanism_names
 from onesided.mechanisms.residual import Residual
 from support.audited import TOO_LITTLE_NOISE
 
@@ -86,6 +86,10 @@ _NONE = (0,) * 8
 _ONES = (1,) * 8
 
 CONTROLS = {
+    name: Control(name, TWO, 2, 1_000, 60_000, 45_000, 500, _LONELY)
+    for name in mechanism_names()
+    if MECHANISMS[name].kind is not Kind.BROKEN
+} | {
     control.name: control
     for control in (
         Control("one-sided", TWO, 2, 200, 4_000, 8_000, 500, _LONELY),
@@ -108,3 +112,5 @@ CONTROLS = {
         Control("auto", TWO, 2, 100, 4_000, 2_000, 50, ((0, 0), (1, 1), 1, 1, False)),
     )
 }
+"""A control for each mechanism that promises something; those with a line of their own need less,
+or more, than is usual to be caught."""

@@ -112,11 +112,11 @@ def _serve(place: Place, request: str, writer: int, fuse: Fuse | None, *, in_ste
 
 def _lay(fuse: Fuse) -> None:
     """Count every statement of the ledger, and every commit as one."""
-    plain = rows.Rows.__init__
+    plain = rows.LedgerRows.__init__
 
-    def fused(self: rows.Rows, run: rows.Runner, *, lock: str = "") -> None:
+    def fused(self: rows.LedgerRows, run: rows.StatementRunner, *, lock: str = "") -> None:
         plain(self, fuse.around(run), lock=lock)
 
-    rows.Rows.__init__ = fused  # type: ignore[method-assign]
+    rows.LedgerRows.__init__ = fused  # type: ignore[method-assign]
     for kind in store.Store.__subclasses__():
         kind.commit = fuse.around(kind.commit)  # type: ignore[method-assign]

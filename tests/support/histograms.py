@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 
 from onesided.data import Histogram
+from onesided.mechanisms.registry import MECHANISMS
 from onesided.randomness import Randomness, seeded
-
-TWO_DIMENSIONAL = frozenset({"agrid"})
-"""Mechanisms that answer for two dimensions only."""
 
 
 def small(name: str, *, k: int = 1, total_public: bool = True) -> Histogram:
@@ -33,7 +31,7 @@ def shaped(
     total_public: bool = True,
 ) -> Histogram:
     """Counts in a shape that suits the mechanism: two dimensions where it needs them."""
-    if name in TWO_DIMENSIONAL and everyone.ndim == 1:
+    if MECHANISMS[name].dimensions == 2 and everyone.ndim == 1:
         everyone, others = everyone.reshape(1, -1), others.reshape(1, -1)
     if mask is None:
         mask = np.zeros(everyone.shape, dtype=bool)

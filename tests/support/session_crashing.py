@@ -110,12 +110,12 @@ def _serve(where: Analysts, question: Question, writer: Connection, fuse: Fuse |
 
 def _lay(fuse: Fuse) -> None:
     """Count every statement and commit of the ledger, and every question to the engine."""
-    plain = rows.Rows.__init__
+    plain = rows.LedgerRows.__init__
 
-    def fused(self: rows.Rows, run: rows.Runner, *, lock: str = "") -> None:
+    def fused(self: rows.LedgerRows, run: rows.StatementRunner, *, lock: str = "") -> None:
         plain(self, fuse.around(run), lock=lock)
 
-    rows.Rows.__init__ = fused  # type: ignore[method-assign]
+    rows.LedgerRows.__init__ = fused  # type: ignore[method-assign]
     for kind in store.Store.__subclasses__():
         _burn(fuse, kind, "commit")
     for step in ("count", "sample", "output_schema"):

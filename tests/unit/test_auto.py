@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from onesided.data import Histogram
-from onesided.experiments.metrics import mre
+from onesided.data.metrics import mre
 from onesided.mechanisms.auto import Auto
 from onesided.mechanisms.auto.candidates import Candidate, candidates
 from onesided.mechanisms.auto.choice import best_candidate

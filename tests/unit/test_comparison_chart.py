@@ -10,12 +10,12 @@ import pytest
 from onesided.charts import COLOURS, Axes, Series, comparison, log_ticks, svg, write_png
 from onesided.report.claims import (
     Claim,
+    ClaimVerdict,
+    NumberTable,
     Plot,
     Reproduction,
     Section,
     Spread,
-    Table,
-    Verdict,
     digits,
 )
 from onesided.report.reproduction import as_html
@@ -119,13 +119,13 @@ def test_a_chart_can_be_looked_at(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("checks", "verdict"),
     [
-        ((True, True), Verdict.HOLDS),
-        ((True, False), Verdict.PARTLY),
-        ((False, False), Verdict.FAILS),
+        ((True, True), ClaimVerdict.HOLDS),
+        ((True, False), ClaimVerdict.PARTLY),
+        ((False, False), ClaimVerdict.FAILS),
     ],
 )
-def test_a_verdict_sums_up_its_checks(checks: tuple[bool, ...], verdict: Verdict) -> None:
-    assert Verdict.of(*checks) is verdict
+def test_a_verdict_sums_up_its_checks(checks: tuple[bool, ...], verdict: ClaimVerdict) -> None:
+    assert ClaimVerdict.of(*checks) is verdict
 
 
 def test_the_page_shows_every_claim_and_stands_alone() -> None:
@@ -134,7 +134,7 @@ def test_the_page_shows_every_claim_and_stands_alone() -> None:
         paper="less than 2",
         measured="3 (2–4)\n5 (4–6)",
         criterion="it is below 2",
-        verdict=Verdict.FAILS,
+        verdict=ClaimVerdict.FAILS,
         remark="because of k",
     )
     section = Section(
@@ -144,7 +144,9 @@ def test_the_page_shows_every_claim_and_stands_alone() -> None:
         claims=[claim],
         plots=[Plot(svg="<svg></svg>", caption="look here")],
         tables=[
-            Table(title="numbers", columns=("a", "b"), rows=[("x", 1.5), ("y", Spread(4, 3, 5))])
+            NumberTable(
+                title="numbers", columns=("a", "b"), rows=[("x", 1.5), ("y", Spread(4, 3, 5))]
+            )
         ],
         notes=["mind this"],
     )

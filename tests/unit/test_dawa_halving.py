@@ -23,6 +23,14 @@ def test_order_visits_every_bin_once(shape: tuple[int, ...]) -> None:
 
 
 @given(shapes)
+def test_values_are_laid_along_the_order_and_back(shape: tuple[int, ...]) -> None:
+    tree = halving_tree(shape)
+    bins = np.arange(tree.bins).reshape(shape)
+    assert np.array_equal(tree.along(bins), tree.order)
+    assert np.array_equal(tree.back(tree.along(bins)), bins)
+
+
+@given(shapes)
 def test_levels_go_from_the_whole_to_single_bins(shape: tuple[int, ...]) -> None:
     tree = halving_tree(shape)
     assert tree.levels[0].tolist() == [0]

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from onesided.experiments.metrics import mre
+from onesided.data.metrics import mre
 from onesided.mechanisms.auto.denoising.noise import Noise
 from onesided.mechanisms.auto.denoising.posterior import likely_counts
 from onesided.mechanisms.auto.denoising.smoothing import Expected

@@ -11,8 +11,8 @@ import pytest
 from onesided.datasets.dpbench import (
     ONE_DIMENSIONAL,
     TWO_DIMENSIONAL,
-    Shape,
-    Source,
+    Origin,
+    PublishedShape,
     load_1d,
     load_2d,
     make,
@@ -40,9 +40,9 @@ needs_data = pytest.mark.skipif(
 
 
 @EITHER
-def test_a_made_histogram_has_the_printed_scale_and_sparsity(shape: Shape) -> None:
+def test_a_made_histogram_has_the_printed_scale_and_sparsity(shape: PublishedShape) -> None:
     made = make(shape)
-    assert made.source is Source.MADE
+    assert made.source is Origin.MADE
     assert made.counts.shape == shape.shape
     assert made.counts.sum() == shape.scale
     assert np.mean(made.counts == 0) == pytest.approx(shape.sparsity)
@@ -60,15 +60,15 @@ def test_the_table_of_the_paper_is_met() -> None:
 
 def test_without_a_folder_a_labelled_stand_in_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ONESIDED_DATA", raising=False)
-    assert load_1d("adult").source is Source.MADE
-    assert load_2d("gowalla").source is Source.MADE
+    assert load_1d("adult").source is Origin.MADE
+    assert load_2d("gowalla").source is Origin.MADE
 
 
 def test_a_folder_without_the_file_gives_the_stand_in(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("ONESIDED_DATA", str(tmp_path))
-    assert load_1d("adult").source is Source.MADE
+    assert load_1d("adult").source is Origin.MADE
 
 
 def test_a_folder_that_is_not_there_is_a_mistake(
@@ -88,7 +88,7 @@ def test_an_unknown_name_is_refused() -> None:
 @pytest.mark.parametrize("name", PRINTED)
 def test_published_histograms_are_read(name: str) -> None:
     benchmark = load_1d(name)
-    assert benchmark.source is Source.DPBENCH
+    assert benchmark.source is Origin.DPBENCH
     assert benchmark.counts.dtype == np.int64
     assert benchmark.counts.sum() == PRINTED[name][1]
 
@@ -97,7 +97,7 @@ def test_published_histograms_are_read(name: str) -> None:
 @pytest.mark.parametrize("name", [shape.name for shape in TWO_DIMENSIONAL])
 def test_published_grids_are_read(name: str) -> None:
     benchmark = load_2d(name)
-    assert benchmark.source is Source.DPBENCH
+    assert benchmark.source is Origin.DPBENCH
     assert benchmark.counts.shape == (256, 256)
 
 
@@ -114,7 +114,7 @@ def test_a_good_file_is_taken_whatever_its_number_type(
     counts = make(ONE_DIMENSIONAL[0]).counts
     np.save(_place(tmp_path, monkeypatch, "1d", "adult.npy"), counts.astype(np.float64))
     benchmark = load_1d("adult")
-    assert benchmark.source is Source.DPBENCH
+    assert benchmark.source is Origin.DPBENCH
     assert np.array_equal(benchmark.counts, counts)
 
 

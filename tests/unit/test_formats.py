@@ -16,7 +16,7 @@ from referencing import Registry, Resource
 
 import onesided as osd
 from onesided.ledger import Ledger
-from onesided.ledger.chain import FORMAT, Kind
+from onesided.ledger.chain import FORMAT, EntryKind
 from onesided.ledger.export import EXPORT_FORMAT
 from onesided.loss import Loss
 from support.ledgers import Place, in_file, in_memory, pay, reservation, spending, terms
@@ -76,12 +76,12 @@ def test_the_schemas_are_schemas() -> None:
         Draft202012Validator.check_schema(_schema(name))
     assert _schema("export")["properties"]["format"]["const"] == EXPORT_FORMAT
     assert _schema("ledger-entry")["properties"]["format"]["const"] == FORMAT
-    assert set(_schema("ledger-entry")["properties"]["kind"]["enum"]) == set(Kind)
+    assert set(_schema("ledger-entry")["properties"]["kind"]["enum"]) == set(EntryKind)
 
 
 def test_an_export_of_every_kind_of_entry_is_valid() -> None:
     exported = _as_written(_busy(in_memory()).export())
-    assert {entry["kind"] for entry in exported["entries"]} == set(Kind)
+    assert {entry["kind"] for entry in exported["entries"]} == set(EntryKind)
     assert _problems("export", exported) == []
     for entry in exported["entries"]:
         assert _problems("ledger-entry", json.loads(entry["text"])) == []
@@ -127,7 +127,7 @@ CHANGES: dict[str, Callable[[dict[str, Any]], object]] = {
 def test_what_is_no_export_is_invalid(change: str) -> None:
     exported = _as_written(_busy(in_memory()).export())
     kinds = [entry["kind"] for entry in exported["entries"]]
-    assert (kinds[3], kinds[4], kinds[7]) == (Kind.SNAPSHOT, Kind.CHARGE, Kind.STEP)
+    assert (kinds[3], kinds[4], kinds[7]) == (EntryKind.SNAPSHOT, EntryKind.CHARGE, EntryKind.STEP)
     CHANGES[change](exported)
     assert _problems("export", exported)
 

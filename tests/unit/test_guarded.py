@@ -12,7 +12,7 @@ from onesided.audit.exact import loss_claims
 from onesided.audit.protocol import AtEpsilon
 from onesided.audit.world import histogram_world
 from onesided.data import Histogram
-from onesided.experiments.metrics import mre
+from onesided.data.metrics import mre
 from onesided.mechanisms.auto.guarded import POOLED_SCALES, SHARES, GuardedDawa, share_for
 from onesided.mechanisms.auto.merging import Segments
 from onesided.mechanisms.base import Mechanism

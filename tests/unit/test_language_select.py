@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from onesided.errors import InputError, RequestError
 from onesided.language import Key, Schema, Type
-from onesided.language.query import Aggregate, Catalogue, Figure, Join, Output, Select
+from onesided.language.query import Aggregate, Catalogue, Join, Output, Select, SelectFigure
+from onesided.language.select import parse_select
 from onesided.language.tree import Column, Literal
 
 CATALOGUE = Catalogue(
@@ -34,12 +35,12 @@ CATALOGUE = Catalogue(
         "days": Schema.of({"date": Type.DATE, "holiday": Type.BOOLEAN}),
     },
 )
-ROWS = Figure(Aggregate.ROWS)
+ROWS = SelectFigure(Aggregate.ROWS)
 JOIN = "FROM visits v JOIN rooms r ON v.room = r.room"
 
 
 def parse(text: str, *parameters: Any) -> Select:
-    return Select.parse(text, CATALOGUE, parameters)
+    return parse_select(text, CATALOGUE, parameters)
 
 
 def test_the_parts_of_a_statement() -> None:
@@ -49,8 +50,8 @@ def test_the_parts_of_a_statement() -> None:
         "ORDER BY n DESC, COUNT(DISTINCT (day, device)) LIMIT 10"
     )
     room, hour = Key.parse("room"), Key.parse("hour(ts)")
-    total, mean = Figure(Aggregate.SUM, ("paid",)), Figure(Aggregate.MEAN, ("paid",))
-    units = Figure(Aggregate.UNITS, ("day", "device"))
+    total, mean = SelectFigure(Aggregate.SUM, ("paid",)), SelectFigure(Aggregate.MEAN, ("paid",))
+    units = SelectFigure(Aggregate.UNITS, ("day", "device"))
     assert select.outputs == (
         Output("r", room),
         Output("hour(ts)", hour),
@@ -88,7 +89,7 @@ def test_spellings_of_one_statement(text: str) -> None:
 @pytest.mark.parametrize("spelling", ["device, day", "(device, day)", "(device), day"])
 def test_units_are_counted_by_their_key(spelling: str) -> None:
     select = parse(f"SELECT COUNT(DISTINCT {spelling}) FROM visits")
-    assert select.figures == (Figure(Aggregate.UNITS, ("device", "day")),)
+    assert select.figures == (SelectFigure(Aggregate.UNITS, ("device", "day")),)
 
 
 @pytest.mark.parametrize(
@@ -278,9 +279,9 @@ def test_a_parameter_is_one_literal_whatever_it_says(value: str) -> None:
 KEYS = ["room", "hour(ts)", "weekday(day)", "bucket(size, 10)", "day", "device"]
 FIGURES = {
     "COUNT(*)": ROWS,
-    "COUNT(DISTINCT device, day)": Figure(Aggregate.UNITS, ("device", "day")),
-    "SUM(paid)": Figure(Aggregate.SUM, ("paid",)),
-    "AVG(size)": Figure(Aggregate.MEAN, ("size",)),
+    "COUNT(DISTINCT device, day)": SelectFigure(Aggregate.UNITS, ("device", "day")),
+    "SUM(paid)": SelectFigure(Aggregate.SUM, ("paid",)),
+    "AVG(size)": SelectFigure(Aggregate.MEAN, ("size",)),
 }
 
 
@@ -331,7 +332,7 @@ def test_no_soup_of_words_gets_anything_but_an_answer_or_a_refusal(words: list[s
     except InputError:
         return
     assert select.figures
-    assert all(isinstance(output.source, Key | Figure) for output in select.outputs)
+    assert all(isinstance(output.source, Key | SelectFigure) for output in select.outputs)
 
 
 @given(statements(), st.data())

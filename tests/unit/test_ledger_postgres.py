@@ -11,7 +11,7 @@ import pytest
 from onesided.errors import LedgerError
 from onesided.ledger import open_ledger, postgres
 from onesided.ledger.postgres import PostgresStore
-from onesided.ledger.rows import Rows
+from onesided.ledger.rows import LedgerRows
 from support.ledgers import Place, in_database, pay, terms
 from support.postgres import TestServer
 
@@ -37,13 +37,13 @@ def test_a_restart_in_the_middle_of_a_charge_undoes_it(
     place: Place, postgres_server: TestServer, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
     ledger, account, snapshot = place.opened()
-    plain = getattr(Rows, step)
+    plain = getattr(LedgerRows, step)
 
     def interrupted(*arguments: object, **options: object) -> object:
         postgres_server.restart()
         return plain(*arguments, **options)
 
-    monkeypatch.setattr(Rows, step, interrupted)
+    monkeypatch.setattr(LedgerRows, step, interrupted)
     with pytest.raises(LedgerError, match=r"PostgreSQL .* repeat the request, which is paid once"):
         pay(account, snapshot)
     monkeypatch.undo()

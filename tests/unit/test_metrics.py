@@ -6,8 +6,9 @@ from math import inf
 
 import pytest
 
+from onesided.data.metrics import l1, mre, rel, relative_errors
 from onesided.errors import RequestError
-from onesided.experiments.metrics import l1, mre, regret, rel, relative_errors
+from onesided.experiments.regrets import regret
 
 TRUE = [0, 1, 4, 10]
 RELEASED = [2, 1, 2, 15]

@@ -17,8 +17,8 @@ from onesided.mechanisms.privbayes import (
     INTEGER_LIMIT,
     SCORE_SENSITIVITY,
     Edge,
+    Marginals,
     PrivBayes,
-    Table,
     joint_distribution,
     maximal,
 )
@@ -40,7 +40,7 @@ def with_one_more(counts: np.ndarray, cell: tuple[int, ...]) -> np.ndarray:
 def test_one_unit_moves_no_score_by_more_than_its_sensitivity(
     counts: np.ndarray, cell: tuple[int, ...]
 ) -> None:
-    fewer, more = Table(counts), Table(with_one_more(counts, cell))
+    fewer, more = Marginals(counts), Marginals(with_one_more(counts, cell))
     for edge in EDGES:
         assert abs(fewer.dependence(edge) - more.dependence(edge)) <= SCORE_SENSITIVITY
 
@@ -49,7 +49,7 @@ def test_the_sensitivity_is_attained() -> None:
     counts = np.zeros((2, 2), dtype=np.int64)
     counts[0, 0], counts[1, 1] = 100, 1
     more = with_one_more(counts, (1, 1))
-    steps = Table(more).dependence(EDGES[0]) - Table(counts).dependence(EDGES[0])
+    steps = Marginals(more).dependence(EDGES[0]) - Marginals(counts).dependence(EDGES[0])
     assert steps == SCORE_SENSITIVITY
 
 
@@ -57,7 +57,7 @@ def test_the_sensitivity_is_attained() -> None:
 def test_the_score_is_its_definition_also_beyond_64_bits(counts: np.ndarray, edge: Edge) -> None:
     counts = counts + 1
     for factor in (1, INTEGER_LIMIT):
-        table = Table(counts * factor)
+        table = Marginals(counts * factor)
         joint = np.moveaxis(table.marginal(edge.axes), edge.axes.index(edge.attribute), 0)
         rows = [[int(value) for value in row] for row in joint.reshape(joint.shape[0], -1)]
         n = sum(map(sum, rows))
@@ -76,14 +76,14 @@ def test_an_edge_is_drawn_with_nearly_the_same_probability_from_neighbours(
 ) -> None:
     rate = 0.25 / (2 * SCORE_SENSITIVITY)
 
-    def log_probabilities(table: Table) -> list[float]:
+    def log_probabilities(table: Marginals) -> list[float]:
         weights = [rate * table.dependence(edge) for edge in EDGES]
         total = log(sum(exp(weight) for weight in weights))
         return [weight - total for weight in weights]
 
     pairs = zip(
-        log_probabilities(Table(counts)),
-        log_probabilities(Table(with_one_more(counts, cell))),
+        log_probabilities(Marginals(counts)),
+        log_probabilities(Marginals(with_one_more(counts, cell))),
         strict=True,
     )
     assert max(abs(first - second) for first, second in pairs) <= 0.25 + 1e-12
@@ -91,7 +91,7 @@ def test_an_edge_is_drawn_with_nearly_the_same_probability_from_neighbours(
 
 def test_marginals_of_many_attributes_are_plain_sums() -> None:
     counts = seeded(1).below(9, 2**9).reshape((2,) * 9)
-    table = Table(counts)
+    table = Marginals(counts)
     for axes in [(0,), (8,), (0, 1, 2), (2, 5, 8), (1, 3), tuple(range(9))]:
         others = tuple(axis for axis in range(9) if axis not in axes)
         assert np.array_equal(table.marginal(axes), counts.sum(axis=others))

@@ -16,27 +16,29 @@ from onesided.errors import RequestError
 from onesided.experiments.code import measuring_code
 from onesided.experiments.figures import FIGURES, table1
 from onesided.experiments.measures import histograms, trajectories
+from onesided.experiments.measures.sampling import KEPT_SHARE
+from onesided.experiments.measures.trajectories import GRAMS, OCCUPANCY
 from onesided.experiments.methods import LAPLACE, ONE_SIDED, Method, error_rows
 from onesided.experiments.reproduce import chosen_figures, reproduce
-from onesided.experiments.runner import Runner, measured
-from onesided.experiments.setting import Setting, Size, Trace
-from onesided.experiments.store import Store
-from onesided.experiments.trial import Measure, Results, Row, Trial
+from onesided.experiments.runner import TrialRunner
+from onesided.experiments.setting import ReproductionSetting, Size, Trace
+from onesided.experiments.store import ResultStore
+from onesided.experiments.trial import Results, Row, Trial
 from onesided.experiments.workspace import prepare
 from onesided.randomness import seeded
-from onesided.report.claims import Verdict
+from onesided.report.claims import ClaimVerdict
 
 TINY = Size(name="tiny", runs=2, scale=0.003, most_trajectories=600)
 
 
-def setting(out: Path) -> Setting:
-    return Setting(
+def setting(out: Path) -> ReproductionSetting:
+    return ReproductionSetting(
         size=TINY, seed=0, out=out, traces=(Trace.BUILDING,), histograms="made", code="this"
     )
 
 
 def share_trial(epsilon: float = 1.0) -> Trial:
-    return Trial.of(Measure.KEPT_SHARE, epsilon=epsilon, units=500, runs=2, seed=0)
+    return Trial.of(KEPT_SHARE, epsilon=epsilon, units=500, runs=2, seed=0)
 
 
 def fake_rows(methods: Iterable[Method], *arguments: Any, **named: Any) -> list[Row]:
@@ -58,11 +60,11 @@ def fake_rows(methods: Iterable[Method], *arguments: Any, **named: Any) -> list[
 
 
 def test_the_key_depends_on_every_parameter_but_not_on_their_order() -> None:
-    assert Trial.of(Measure.NGRAMS, a=1, b=2) == Trial.of(Measure.NGRAMS, b=2, a=1)
+    assert Trial.of(GRAMS, a=1, b=2) == Trial.of(GRAMS, b=2, a=1)
     keys = {
-        Trial.of(Measure.NGRAMS, n=4).key,
-        Trial.of(Measure.NGRAMS, n=5).key,
-        Trial.of(Measure.OCCUPANCY, n=4).key,
+        Trial.of(GRAMS, n=4).key,
+        Trial.of(GRAMS, n=5).key,
+        Trial.of(OCCUPANCY, n=4).key,
     }
     assert len(keys) == 3
 
@@ -81,8 +83,8 @@ def test_results_of_other_code_are_not_taken(tmp_path: Path) -> None:
     assert other != first
 
     before, after = (replace(setting(tmp_path), code=code) for code in (first, other))
-    Runner(before).store.put(share_trial(), [Row(labels={}, values=[1.0])])
-    assert Runner(after).store.get(share_trial()) is None
+    TrialRunner(before).store.put(share_trial(), [Row(labels={}, values=[1.0])])
+    assert TrialRunner(after).store.get(share_trial()) is None
 
 
 def test_rows_are_picked_by_labels() -> None:
@@ -94,7 +96,7 @@ def test_rows_are_picked_by_labels() -> None:
 
 
 def test_a_damaged_result_counts_as_missing(tmp_path: Path) -> None:
-    store, trial = Store(tmp_path), share_trial()
+    store, trial = ResultStore(tmp_path), share_trial()
     store.put(trial, [Row(labels={"a": 1}, values=[0.5])])
     assert store.get(trial) == [Row(labels={"a": 1}, values=[0.5])]
     (path,) = tmp_path.rglob("*.json")
@@ -103,7 +105,7 @@ def test_a_damaged_result_counts_as_missing(tmp_path: Path) -> None:
 
 
 def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
-    runner = Runner(setting(tmp_path))
+    runner = TrialRunner(setting(tmp_path))
     done, missing = share_trial(1.0), share_trial(0.5)
     kept = [Row(labels={"kept": "from before"}, values=[1.0])]
     runner.store.put(done, kept)
@@ -111,7 +113,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
     runner.run([done, missing, done], lambda *progress: seen.append(progress))
     assert seen == [(1, 2), (2, 2)]
     assert runner.store.get(done) == kept
-    assert runner.store.get(missing) == measured(missing, runner.setting)
+    assert runner.store.get(missing) == missing.rows(runner.setting)
 
 
 def test_the_same_seed_gives_the_same_report(
@@ -148,9 +150,9 @@ def test_no_method_changes_the_numbers_of_another() -> None:
     assert first != second
 
 
-def test_another_seed_gives_other_numbers(prepared: Setting) -> None:
+def test_another_seed_gives_other_numbers(prepared: ReproductionSetting) -> None:
     one, other = (
-        measured(Trial.of(Measure.KEPT_SHARE, epsilon=1.0, units=500, runs=2, seed=seed), prepared)
+        Trial.of(KEPT_SHARE, epsilon=1.0, units=500, runs=2, seed=seed).rows(prepared)
         for seed in (0, 1)
     )
     assert one != other
@@ -162,7 +164,7 @@ def test_unknown_figures_are_refused() -> None:
 
 
 @pytest.fixture(scope="module")
-def prepared(tmp_path_factory: pytest.TempPathFactory) -> Setting:
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> ReproductionSetting:
     made = setting(tmp_path_factory.mktemp("reproduction"))
     prepare(made, lambda message: None)
     return made
@@ -170,13 +172,13 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Setting:
 
 @pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.name)
 def test_every_figure_judges_its_claims_and_draws_its_charts(
-    figure: Any, prepared: Setting, monkeypatch: pytest.MonkeyPatch
+    figure: Any, prepared: ReproductionSetting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("ONESIDED_DATA", raising=False)
     monkeypatch.setattr(histograms, "error_rows", fake_rows)
     monkeypatch.setattr(trajectories, "error_rows", fake_rows)
     trials = figure.trials(prepared)
-    results = Results.joined(measured(trial, prepared) for trial in trials)
+    results = Results.joined(trial.rows(prepared) for trial in trials)
     section = figure.section(prepared, results)
     assert section.claims
     for claim in section.claims:
@@ -185,7 +187,7 @@ def test_every_figure_judges_its_claims_and_draws_its_charts(
         assert claim.data
         assert claim.criterion
         # Whatever does not hold is explained.
-        assert claim.remark or claim.verdict is Verdict.HOLDS
+        assert claim.remark or claim.verdict is ClaimVerdict.HOLDS
     assert section.plots or section.tables
     for plot in section.plots:
         assert plot.svg.startswith("<svg")
@@ -193,12 +195,12 @@ def test_every_figure_judges_its_claims_and_draws_its_charts(
         assert "NaN" not in plot.svg
 
 
-def test_a_tuned_simulator_proves_nothing(prepared: Setting) -> None:
+def test_a_tuned_simulator_proves_nothing(prepared: ReproductionSetting) -> None:
     (figure,) = chosen_figures(["classification"])
-    results = Results.joined(measured(trial, prepared) for trial in figure.trials(prepared))
+    results = Results.joined(trial.rows(prepared) for trial in figure.trials(prepared))
     section = figure.section(prepared, results)
     (level,) = [claim for claim in section.claims if "10 %" in claim.paper]
-    assert level.verdict is Verdict.OPEN
+    assert level.verdict is ClaimVerdict.OPEN
     assert "no evidence" in level.remark
     assert any("no evidence" in note for note in section.notes)
 

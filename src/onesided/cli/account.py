@@ -22,10 +22,9 @@ from onesided.cli.output import (
 from onesided.cli.sources import (
     config_option,
     description,
-    named_values,
+    group_options,
     opened,
     source_options,
-    split_list,
 )
 from onesided.errors import CheckFailed, OutputError, RequestError
 from onesided.visible import json_text
@@ -35,11 +34,7 @@ _TO_THE_SECOND = len("2024-02-29T23:59:59")
 
 @click.command()
 @source_options
-@click.option("--by", default="", help="Group keys with commas: room,hour(ts),bucket(age, 10).")
-@click.option(
-    "--domain", multiple=True, metavar="KEY=VALUES", help="a,b,c or a file; * is the rest."
-)
-@click.option("--max-groups", type=int, help="The most groups that count for one unit.")
+@group_options
 @click.option(
     "--nonsensitive-share",
     type=float,
@@ -51,35 +46,21 @@ _TO_THE_SECOND = len("2024-02-29T23:59:59")
 def plan(
     source: str | None,
     epsilon: str,
-    where: str | None,
-    by: str,
-    domain: tuple[str, ...],
-    max_groups: int | None,
     nonsensitive_share: float,
     as_json: bool,
-    **account: Any,
+    **options: Any,
 ) -> None:
     """What a count of SOURCE would cost by each mechanism, and its expected error.
 
     Nothing is spent: neither policy nor groups are looked at, only public facts and the account.
     """
     from onesided.loss import show
-    from onesided.session.domains import read_domain
 
-    domains = {key: read_domain(text) for key, text in named_values(domain, "--domain").items()}
     with (
-        opened(source, epsilon=epsilon, **account) as (dataset, within),
+        opened(source, epsilon=epsilon, **options) as (dataset, asked),
         working("Planning", dataset.progress),
     ):
-        found = dataset.plan(
-            split_list(by) if by else (),
-            where,
-            epsilon=epsilon,
-            max_groups=max_groups,
-            domain=domains,
-            nonsensitive_share=nonsensitive_share,
-            **within,
-        )
+        found = dataset.plan(epsilon=epsilon, nonsensitive_share=nonsensitive_share, **asked)
     if as_json:
         show_json(found.to_json())
         return

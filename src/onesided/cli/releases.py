@@ -9,7 +9,7 @@ import click
 
 from onesided.cli.output import as_json, overwrite_option, working
 from onesided.cli.reports import check_output, report, show_release, write_release
-from onesided.cli.sources import named_values, opened, release_options, split_list
+from onesided.cli.sources import group_options, opened, release_options, split_list
 from onesided.engine.registry import places
 from onesided.errors import RequestError
 
@@ -24,14 +24,12 @@ from onesided.errors import RequestError
 def sample(
     source: str | None,
     epsilon: str,
-    where: str | None,
     columns: str | None,
     out: Path | None,
     into: str | None,
-    fresh: bool,
     overwrite: bool,
     as_json: bool,
-    **account: Any,
+    **options: Any,
 ) -> None:
     """Publish true records of SOURCE: each non-sensitive unit whole, with probability 1 − e^−ε.
 
@@ -42,13 +40,11 @@ def sample(
         raise RequestError("Say with --out where to write the sample, or with --into.")
     outputs = check_output(out, overwrite=overwrite)
     chosen = None if columns is None else split_list(columns)
-    with opened(source, outputs=outputs, epsilon=epsilon, **account) as (dataset, within):
+    with opened(source, outputs=outputs, epsilon=epsilon, **options) as (dataset, asked):
         if out is not None:
             dataset.check_writable(chosen, out)
         with working("Drawing the sample", dataset.progress):
-            release = dataset.sample(
-                epsilon, where=where, columns=chosen, into=into, fresh=fresh, **within
-            )
+            release = dataset.sample(epsilon, columns=chosen, into=into, **asked)
             written: tuple[str | Path, ...] = (into,) if into is not None else ()
             if out is not None:
                 written = write_release(release, out, overwrite=overwrite)
@@ -57,48 +53,23 @@ def sample(
 
 @click.command()
 @release_options
-@click.option("--by", default="", help="Group keys with commas: room,hour(ts),bucket(age, 10).")
+@group_options
 @click.option("--mechanism", default="auto", show_default=True, help="See `onesided mechanisms`.")
-@click.option(
-    "--domain", multiple=True, metavar="KEY=VALUES", help="a,b,c or a file; * is the rest."
-)
-@click.option("--max-groups", type=int, help="The most groups that count for one unit.")
 @click.option("--out", type=click.Path(path_type=Path), help=".parquet .csv .arrow")
 @overwrite_option
 @as_json
 def count(
     source: str | None,
     epsilon: str,
-    where: str | None,
-    by: str,
     mechanism: str,
-    domain: tuple[str, ...],
-    max_groups: int | None,
     out: Path | None,
-    fresh: bool,
     overwrite: bool,
     as_json: bool,
-    **account: Any,
+    **options: Any,
 ) -> None:
     """Publish how many units of SOURCE are in each group."""
-    from onesided.session.domains import read_domain
-
     outputs = check_output(out, overwrite=overwrite)
-    named = named_values(domain, "--domain")
-    domains = {key: read_domain(text) for key, text in named.items()}
-    with opened(source, outputs=outputs, domains=named.values(), epsilon=epsilon, **account) as (
-        dataset,
-        within,
-    ):
+    with opened(source, outputs=outputs, epsilon=epsilon, **options) as (dataset, asked):
         with working("Counting", dataset.progress):
-            release = dataset.count(
-                split_list(by) if by else (),
-                where,
-                epsilon=epsilon,
-                mechanism=mechanism,
-                max_groups=max_groups,
-                domain=domains,
-                fresh=fresh,
-                **within,
-            )
+            release = dataset.count(epsilon=epsilon, mechanism=mechanism, **asked)
         show_release(release, out, overwrite=overwrite, as_json=as_json)

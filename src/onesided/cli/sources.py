@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -51,7 +51,18 @@ _FRESH = click.option("--fresh", is_flag=True, help="Pay again rather than repea
 _PURPOSE = click.option(
     "--purpose", help="To what end, at most 200 characters; public, and kept in the ledger."
 )
+_BY = click.option(
+    "--by", default="", help="Group keys with commas: room,hour(ts),bucket(age, 10)."
+)
+domain_option = click.option(
+    "--domain", multiple=True, metavar="KEY=VALUES", help="a,b,c or a file; * is the rest."
+)
+max_groups_option = click.option(
+    "--max-groups", type=int, help="The most groups that count for one unit."
+)
 _ACCOUNT = ("unit", "policy", "ledger", "name", "partition_by")
+_ASKED = ("where", "by", "max_groups", "fresh")
+"""The options that a question takes as they are called, where its command has them."""
 
 
 def with_options(command: Command, options: tuple[Callable[[Command], Command], ...]) -> Command:
@@ -81,45 +92,55 @@ def release_options(command: Command) -> Command:
     return source_options(_FRESH(_PURPOSE(command)))
 
 
+def group_options(command: Command) -> Command:
+    """Adds what says which groups: keys, their possible values, and how many count for a unit."""
+    return with_options(command, (_BY, domain_option, max_groups_option))
+
+
 @contextmanager
 def opened(
-    source: str | None,
-    *,
-    outputs: Sequence[Path] = (),
-    domains: Iterable[str] = (),
-    part: str | None,
-    stricter_policy: str | None,
-    purpose: str | None = None,
-    **options: Any,
+    source: str | None, *, outputs: Sequence[Path] = (), **options: Any
 ) -> Iterator[tuple[Any, dict[str, Any]]]:
-    """The data set, and the arguments that say under which policy, on which part and why to ask it.
+    """The data set, and what the options say that questions have in common, as their arguments.
 
     Whoever interrupts the block is told what was charged.
 
     - `outputs`: files that will be written; refused where one of them is needed here.
-    - `domains`: what says the possible values of keys, which may be names of files.
     """
-    within = {
-        "policy": stricter_policy,
-        "part": None if part is None else named_values((part,), "--part"),
-        **({} if purpose is None else {"purpose": purpose}),
-    }
+    # What says the possible values of keys may be the name of a file.
+    domains = named_values(options.pop("domain", ()), "--domain")
+    asked = _asked(domains, options)
     stop = Stop.of_this_command()
     with stop.telling(lambda: NOTHING_CHARGED), working("Opening"):
         from onesided.session import open_dataset
 
         arguments, file = _arguments(source, **options)
-        refuse_needed(outputs, arguments, (file, *domains))
+        refuse_needed(outputs, arguments, (file, *domains.values()))
         dataset = open_dataset(**arguments)
     try:
         with stop.telling(lambda: _standing(dataset)):
-            yield dataset, within
+            yield dataset, asked
             stop.check()
             stop.finish()
     finally:
         with signals_held() as held:
             dataset.close()
             held.clear()  # what was done is done, and has been said
+
+
+def _asked(domains: Mapping[str, str], options: dict[str, Any]) -> dict[str, Any]:
+    """Takes out of `options` what is asked of the data set; the others say which one."""
+    asked = {name: options.pop(name) for name in _ASKED if name in options}
+    if "by" in asked:
+        asked["by"] = split_list(asked["by"]) if asked["by"] else ()
+    if domains:
+        from onesided.session.domains import read_domain
+
+        asked["domain"] = {key: read_domain(text) for key, text in domains.items()}
+    part, purpose = options.pop("part"), options.pop("purpose", None)
+    asked["part"] = None if part is None else named_values((part,), "--part")
+    asked["policy"] = options.pop("stricter_policy")
+    return asked if purpose is None else {**asked, "purpose": purpose}
 
 
 def _standing(dataset: Any) -> str:

@@ -9,21 +9,26 @@ import click
 
 from onesided.cli.output import as_json, overwrite_option, working
 from onesided.cli.reports import check_output, show_release
-from onesided.cli.sources import named_values, opened, split_list, statement_options
+from onesided.cli.sources import (
+    domain_option,
+    max_groups_option,
+    named_values,
+    opened,
+    split_list,
+    statement_options,
+)
 
 
 @click.command()
 @click.argument("query")
 @statement_options
 @click.option("--mechanism", default="auto", show_default=True, help="What counts units.")
-@click.option("--max-groups", type=int, help="The most groups that count for one unit.")
+@max_groups_option
 @click.option("--max-rows", type=int, help="The most rows that count for one unit in a group.")
 @click.option("--bound", multiple=True, metavar="COLUMN=B", help="What one unit may add to a SUM.")
 @click.option("--grid", multiple=True, metavar="COLUMN=STEP", help="The steps of a SUM.")
 @click.option("--nonnegative", default="", help="Columns, with commas, that are never below 0.")
-@click.option(
-    "--domain", multiple=True, metavar="KEY=VALUES", help="a,b,c or a file; * is the rest."
-)
+@domain_option
 @click.option("--public", multiple=True, metavar="NAME=FILE", help="A public table to be joined.")
 @click.option("--out", type=click.Path(path_type=Path), help=".parquet .csv .arrow")
 @overwrite_option
@@ -33,50 +38,36 @@ def sql(
     source: str | None,
     epsilon: str,
     mechanism: str,
-    max_groups: int | None,
     max_rows: int | None,
     bound: tuple[str, ...],
     grid: tuple[str, ...],
     nonnegative: str,
-    domain: tuple[str, ...],
     public: tuple[str, ...],
     out: Path | None,
-    fresh: bool,
     overwrite: bool,
     as_json: bool,
-    **account: Any,
+    **options: Any,
 ) -> None:
     """Answer QUERY, one SELECT from the table SOURCE, which FROM calls by its name or `data`.
 
     COUNT(*), COUNT(DISTINCT …) of the units' key, SUM and AVG share ε evenly; HAVING, ORDER BY and
     LIMIT are free. Whatever else is asked is refused with the reason.
     """
-    from onesided.session.domains import read_domain
-
     outputs = check_output(out, overwrite=overwrite)
-    named = named_values(domain, "--domain")
-    domains = {key: read_domain(text) for key, text in named.items()}
     tables = named_values(public, "--public") or None
-    with opened(
-        source,
-        outputs=outputs,
-        domains=named.values(),
-        epsilon=epsilon,
-        public=tables,
-        **account,
-    ) as (dataset, within):
+    with opened(source, outputs=outputs, epsilon=epsilon, public=tables, **options) as (
+        dataset,
+        asked,
+    ):
         with working("Answering", dataset.progress):
             release = dataset.sql(
                 query,
                 epsilon=epsilon,
                 mechanism=mechanism,
-                max_groups=max_groups,
                 max_rows=max_rows,
                 bounds=named_values(bound, "--bound"),
                 grid=named_values(grid, "--grid"),
                 nonnegative=split_list(nonnegative) if nonnegative else (),
-                domain=domains,
-                fresh=fresh,
-                **within,
+                **asked,
             )
         show_release(release, out, overwrite=overwrite, as_json=as_json)

@@ -9,24 +9,13 @@ import click
 
 from onesided.cli.output import as_json, overwrite_option, working
 from onesided.cli.reports import check_output, show_release
-from onesided.cli.sources import (
-    Command,
-    named_values,
-    opened,
-    release_options,
-    split_list,
-    with_options,
-)
+from onesided.cli.sources import Command, group_options, opened, release_options, with_options
 
 _OPTIONS = (
     click.option("--column", required=True, help="The column of numbers."),
     click.option("--bound", required=True, help="The most that one unit may add to a group."),
     click.option("--grid", help="Values are rounded down to whole steps of it."),
-    click.option("--by", default="", help="Group keys with commas: room,hour(ts)."),
-    click.option(
-        "--domain", multiple=True, metavar="KEY=VALUES", help="a,b,c or a file; * is the rest."
-    ),
-    click.option("--max-groups", type=int, help="The most groups that count for one unit."),
+    group_options,
     click.option("--out", type=click.Path(path_type=Path), help=".parquet .csv .arrow"),
 )
 
@@ -41,6 +30,9 @@ def _sum_options(command: Command) -> Command:
 def sum_(
     source: str | None,
     epsilon: str,
+    column: str,
+    bound: str,
+    grid: str | None,
     nonnegative: bool,
     out: Path | None,
     overwrite: bool,
@@ -49,10 +41,11 @@ def sum_(
 ) -> None:
     """Publish the sum of a column of SOURCE in each group, each unit clipped to [0, BOUND]."""
     outputs = check_output(out, overwrite=overwrite)
-    question, account = _question(options)
-    with opened(source, outputs=outputs, epsilon=epsilon, **account) as (dataset, within):
+    with opened(source, outputs=outputs, epsilon=epsilon, **options) as (dataset, asked):
         with working("Adding up", dataset.progress):
-            release = dataset.sum(epsilon=epsilon, nonnegative=nonnegative, **question, **within)
+            release = dataset.sum(
+                column, epsilon=epsilon, bound=bound, grid=grid, nonnegative=nonnegative, **asked
+            )
         show_release(release, out, overwrite=overwrite, as_json=as_json)
 
 
@@ -62,6 +55,9 @@ def sum_(
 def mean(
     source: str | None,
     epsilon: str,
+    column: str,
+    bound: str,
+    grid: str | None,
     max_rows: int | None,
     out: Path | None,
     overwrite: bool,
@@ -73,23 +69,9 @@ def mean(
     It is the mean of the units' totals; with --max-rows it is one of rows.
     """
     outputs = check_output(out, overwrite=overwrite)
-    question, account = _question(options)
-    with opened(source, outputs=outputs, epsilon=epsilon, **account) as (dataset, within):
+    with opened(source, outputs=outputs, epsilon=epsilon, **options) as (dataset, asked):
         with working("Averaging", dataset.progress):
-            release = dataset.mean(epsilon=epsilon, max_rows=max_rows, **question, **within)
+            release = dataset.mean(
+                column, epsilon=epsilon, bound=bound, grid=grid, max_rows=max_rows, **asked
+            )
         show_release(release, out, overwrite=overwrite, as_json=as_json)
-
-
-def _question(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What is asked of the data, and what says which data are meant."""
-    from onesided.session.domains import read_domain
-
-    asked = ("column", "where", "bound", "grid", "max_groups", "fresh")
-    by, domains = options["by"], named_values(options["domain"], "--domain")
-    question = {
-        **{name: options[name] for name in asked},
-        "by": split_list(by) if by else (),
-        "domain": {key: read_domain(text) for key, text in domains.items()},
-    }
-    account = {name: value for name, value in options.items() if name not in question}
-    return question, {**account, "domains": domains.values()}

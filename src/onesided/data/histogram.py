@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from onesided.errors import InputError
 
 Counts = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 LARGEST_COUNT = 2**53
 """Beyond it a float can no longer say which integer it meant."""

@@ -50,8 +50,7 @@ class Receipt:
     @property
     def loss(self) -> Loss:
         """The pair that the release cost."""
-        pair = self.content["loss"]
-        return Loss(pair["sensitive"], pair["nonsensitive"], fixed_n=pair["fixed_n"])
+        return Loss.from_json(self.content["loss"])
 
     @property
     def guarantee(self) -> str:

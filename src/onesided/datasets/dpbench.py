@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from onesided.data.histogram import Floats
 from onesided.datasets.folder import data_folder
 from onesided.errors import RequestError, SourceError
 from onesided.randomness import seeded
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.random import Generator
 
 
-class Source(Enum):
+class Origin(Enum):
     """Where a histogram comes from; the value is the label to show."""
 
     DPBENCH = "dpbench"
@@ -32,7 +33,7 @@ class Source(Enum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shape:
+class PublishedShape:
     """What is known of a published histogram.
 
     `filled` is the number of bins that are not empty; `decay` shapes a made stand-in: the count
@@ -57,22 +58,24 @@ class Benchmark:
 
     name: str
     counts: NDArray[np.int64]
-    source: Source
+    source: Origin
 
 
 ONE_DIMENSIONAL = (
-    Shape(name="adult", shape=(4096,), scale=17_665, filled=82, decay=2.5),
-    Shape(name="hepth", shape=(4096,), scale=347_414, filled=3_229, decay=0.5),
-    Shape(name="income", shape=(4096,), scale=20_787_122, filled=2_254, decay=1.2),
-    Shape(name="nettrace", shape=(4096,), scale=25_714, filled=139, decay=1.4),
-    Shape(name="medcost", shape=(4096,), scale=9_415, filled=1_032, decay=0.9),
-    Shape(name="patent", shape=(4096,), scale=27_948_226, filled=3_842, decay=0.3),
-    Shape(name="searchlogs", shape=(4096,), scale=335_889, filled=2_006, decay=0.8),
+    PublishedShape(name="adult", shape=(4096,), scale=17_665, filled=82, decay=2.5),
+    PublishedShape(name="hepth", shape=(4096,), scale=347_414, filled=3_229, decay=0.5),
+    PublishedShape(name="income", shape=(4096,), scale=20_787_122, filled=2_254, decay=1.2),
+    PublishedShape(name="nettrace", shape=(4096,), scale=25_714, filled=139, decay=1.4),
+    PublishedShape(name="medcost", shape=(4096,), scale=9_415, filled=1_032, decay=0.9),
+    PublishedShape(name="patent", shape=(4096,), scale=27_948_226, filled=3_842, decay=0.3),
+    PublishedShape(name="searchlogs", shape=(4096,), scale=335_889, filled=2_006, decay=0.8),
 )
 TWO_DIMENSIONAL = (
-    Shape(name="adult", shape=(256, 256), scale=32_561, filled=104, decay=2.0),
-    Shape(name="gowalla", shape=(256, 256), scale=6_442_863, filled=3_500, decay=1.0),
-    Shape(name="beijing-cabs-start", shape=(256, 256), scale=4_268_780, filled=10_565, decay=0.7),
+    PublishedShape(name="adult", shape=(256, 256), scale=32_561, filled=104, decay=2.0),
+    PublishedShape(name="gowalla", shape=(256, 256), scale=6_442_863, filled=3_500, decay=1.0),
+    PublishedShape(
+        name="beijing-cabs-start", shape=(256, 256), scale=4_268_780, filled=10_565, decay=0.7
+    ),
 )
 
 
@@ -86,7 +89,7 @@ def load_2d(name: str) -> Benchmark:
     return _load(_known(name, TWO_DIMENSIONAL), Path("dpbench") / "2d" / f"{name}.npz")
 
 
-def make(shape: Shape) -> Benchmark:
+def make(shape: PublishedShape) -> Benchmark:
     """A stand-in with the scale and sparsity of `shape`; the same one every time."""
     generator = seeded(shape.scale).generator()
     places = _places(shape, generator)
@@ -95,10 +98,10 @@ def make(shape: Shape) -> Benchmark:
     records = generator.multinomial(shape.scale - shape.filled, weight / weight.sum())
     counts = np.zeros(int(np.prod(shape.shape)), dtype=np.int64)
     counts[places] = 1 + records
-    return Benchmark(name=shape.name, counts=counts.reshape(shape.shape), source=Source.MADE)
+    return Benchmark(name=shape.name, counts=counts.reshape(shape.shape), source=Origin.MADE)
 
 
-def _places(shape: Shape, generator: Generator) -> NDArray[np.int64]:
+def _places(shape: PublishedShape, generator: Generator) -> NDArray[np.int64]:
     """Bins to fill, in the order of their counts: large counts lie close together, as in life."""
     bins = int(np.prod(shape.shape))
     centre = generator.integers(0, bins)
@@ -108,7 +111,7 @@ def _places(shape: Shape, generator: Generator) -> NDArray[np.int64]:
     return np.argsort(distance + generator.exponential(0.5, bins), kind="stable")[: shape.filled]
 
 
-def _known(name: str, shapes: tuple[Shape, ...]) -> Shape:
+def _known(name: str, shapes: tuple[PublishedShape, ...]) -> PublishedShape:
     for shape in shapes:
         if shape.name == name:
             return shape
@@ -116,17 +119,17 @@ def _known(name: str, shapes: tuple[Shape, ...]) -> Shape:
     raise RequestError(f"There is no benchmark of that name: choose one of {names}.")
 
 
-def _load(shape: Shape, place: Path) -> Benchmark:
+def _load(shape: PublishedShape, place: Path) -> Benchmark:
     folder = data_folder()
     if folder is None or not (folder / place).is_file():
         return make(shape)
     counts = _read(folder / place)
     if not _matches(counts, shape):
         raise SourceError(f"{folder / place} is damaged: fetch it again.")
-    return Benchmark(name=shape.name, counts=counts.astype(np.int64), source=Source.DPBENCH)
+    return Benchmark(name=shape.name, counts=counts.astype(np.int64), source=Origin.DPBENCH)
 
 
-def _read(path: Path) -> NDArray[np.float64]:
+def _read(path: Path) -> Floats:
     """The array of a .npy file, or the array `counts` of a .npz file."""
     try:
         # Opened here, because numpy leaves the file open when an archive is damaged.
@@ -137,7 +140,7 @@ def _read(path: Path) -> NDArray[np.float64]:
         raise SourceError(f"{path} is damaged: fetch it again.") from None
 
 
-def _matches(counts: NDArray[np.float64], shape: Shape) -> bool:
+def _matches(counts: Floats, shape: PublishedShape) -> bool:
     """Whether these are whole counts from 0 of the published shape, scale and sparsity."""
     return bool(
         counts.shape == shape.shape

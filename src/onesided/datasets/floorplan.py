@@ -14,6 +14,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from onesided.data.histogram import Floats
+
 STOREY_METRES = 25.0
 
 
@@ -147,12 +149,12 @@ class FloorPlan:
         return np.array([KIND_INDEX[room.kind] for room in self.rooms])
 
     @cached_property
-    def room_positions(self) -> NDArray[np.float64]:
+    def room_positions(self) -> Floats:
         """Metres along the building, across it, and up."""
         return np.array([(room.x, room.y, room.floor * STOREY_METRES) for room in self.rooms])
 
     @cached_property
-    def room_popularity(self) -> NDArray[np.float64]:
+    def room_popularity(self) -> Floats:
         return np.array([room.popularity for room in self.rooms])
 
     @cached_property
@@ -175,7 +177,7 @@ class FloorPlan:
         return tuple(f"ap-{floor}-{index:03d}" for index, floor in enumerate(floors, start=1))
 
     @cached_property
-    def ap_positions(self) -> NDArray[np.float64]:
+    def ap_positions(self) -> Floats:
         """The room's position; further access points of a large room hang 8 m apart."""
         positions = self.room_positions[self.ap_room].copy()
         positions[:, 1] += 8.0 * (np.arange(self.ap_room.size) - self.first_ap[self.ap_room])
@@ -195,7 +197,7 @@ class FloorPlan:
         distance = _distances(self.room_positions, self.room_positions[corridors])
         return np.asarray(self.first_ap[corridors[np.argmin(distance, axis=1)]])
 
-    def next_room(self, reach_metres: float) -> NDArray[np.float64]:
+    def next_room(self, reach_metres: float) -> Floats:
         """Cumulative probabilities [kind, current room, next room].
 
         Within a kind a room is chosen with weight popularity · exp(−distance / `reach_metres`),
@@ -207,7 +209,7 @@ class FloorPlan:
         weight = nearness[None, :, :] * of_kind[:, None, :]
         return np.asarray(np.cumsum(weight, axis=2) / weight.sum(axis=2, keepdims=True))
 
-    def popular_room(self) -> NDArray[np.float64]:
+    def popular_room(self) -> Floats:
         """Cumulative probabilities [kind, room] by popularity alone: somebody's usual room."""
         of_kind = self.room_kind[None, :] == np.arange(len(KINDS))[:, None]
         weight = self.room_popularity[None, :] * of_kind
@@ -228,7 +230,7 @@ class FloorPlan:
         )
 
 
-def _distances(here: NDArray[np.float64], there: NDArray[np.float64]) -> NDArray[np.float64]:
+def _distances(here: Floats, there: Floats) -> Floats:
     """Euclidean distance of every position in `here` to every one in `there`."""
     difference = here[:, None, :] - there[None, :, :]
     return np.asarray(np.sqrt((difference**2).sum(axis=2)))

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from onesided.data.histogram import Floats
 from onesided.datasets.floorplan import KIND_INDEX, KINDS, FloorPlan, RoomKind
 from onesided.datasets.people import ROLES, Role
 
@@ -170,8 +171,8 @@ class Stays:
 
     role: NDArray[np.int64]
     usual_room: NDArray[np.int64]
-    arrival: NDArray[np.float64]
-    departure: NDArray[np.float64]
+    arrival: Floats
+    departure: Floats
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,7 +180,7 @@ class Stops:
     """Stops in the order of (stay, start): which stay, from when, at which access point."""
 
     stay: NDArray[np.int64]
-    start: NDArray[np.float64]
+    start: Floats
     ap: NDArray[np.int64]
 
 
@@ -209,13 +210,13 @@ class Movement:
         return self._sightings(stays, self._stops(stays, generator), generator)
 
     @cached_property
-    def _stop_kinds(self) -> NDArray[np.float64]:
+    def _stop_kinds(self) -> Floats:
         """Cumulative probabilities [role, kind] of the next stop."""
         weight = np.array([[HABITS[role].stops.get(kind, 0.0) for kind in KINDS] for role in ROLES])
         return np.asarray(np.cumsum(weight, axis=1) / weight.sum(axis=1, keepdims=True))
 
     @cached_property
-    def _next_room(self) -> NDArray[np.float64]:
+    def _next_room(self) -> Floats:
         return self.plan.next_room(REACH_METRES)
 
     def _stops(self, stays: Stays, generator: Generator) -> Stops:
@@ -224,7 +225,7 @@ class Movement:
         clock = stays.arrival.copy()
         room = np.full(clock.size, self._lobby)
         present = np.arange(clock.size)
-        rounds: list[tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]] = []
+        rounds: list[tuple[NDArray[np.int64], Floats, NDArray[np.int64]]] = []
         while present.size:
             kind = _pick(self._stop_kinds[stays.role[present]], generator)
             room[present] = self._rooms(kind, room[present], stays.usual_room[present], generator)
@@ -278,7 +279,7 @@ class Movement:
         self,
         stops: Stops,
         stop: NDArray[np.int64],
-        moment: NDArray[np.float64],
+        moment: Floats,
         generator: Generator,
     ) -> NDArray[np.int64]:
         """The stop's access point, or the corridor on the way there, or a neighbour of it."""
@@ -299,7 +300,7 @@ class Movement:
     def _seen_twice(
         self,
         stay: NDArray[np.int64],
-        moment: NDArray[np.float64],
+        moment: Floats,
         ap: NDArray[np.int64],
         generator: Generator,
     ) -> Sightings:
@@ -338,12 +339,12 @@ def _stays(role: NDArray[np.int64], usual_room: NDArray[np.int64], generator: Ge
     )
 
 
-def _pick(cumulative: NDArray[np.float64], generator: Generator) -> NDArray[np.int64]:
+def _pick(cumulative: Floats, generator: Generator) -> NDArray[np.int64]:
     """One index for each row of cumulative probabilities."""
     draws = generator.random(len(cumulative))
     return np.asarray((draws[:, None] >= cumulative[:, :-1]).sum(axis=1))
 
 
-def _key(stay: NDArray[np.int64], seconds: NDArray[np.float64]) -> NDArray[np.float64]:
+def _key(stay: NDArray[np.int64], seconds: Floats) -> Floats:
     """Orders by stay, then by time."""
     return stay * (48.0 * HOUR) + seconds

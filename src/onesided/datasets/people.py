@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from onesided.data.histogram import Floats
 from onesided.datasets.floorplan import KINDS, FloorPlan
 from onesided.randomness import Randomness
 
@@ -232,9 +233,7 @@ def populate(scale: float, plan: FloorPlan, calendar: Calendar, rng: Randomness)
     )
 
 
-def _chances(
-    presence: Presence, devices: int, calendar: Calendar, generator: Generator
-) -> NDArray[np.float64]:
+def _chances(presence: Presence, devices: int, calendar: Calendar, generator: Generator) -> Floats:
     """Probability [device, day] that each of a role's devices comes on each day."""
     rate = generator.beta(*presence.rate, devices)
     factor = np.array([presence.factor[kind] for kind in DAY_KINDS])
@@ -250,7 +249,7 @@ def _chances(
 
 
 def _attendance(
-    score: NDArray[np.float64], residents: NDArray[np.bool_], calendar: Calendar
+    score: Floats, residents: NDArray[np.bool_], calendar: Calendar
 ) -> NDArray[np.bool_]:
     """Days with score below one, at least one day each, and enough days a month for residents."""
     comes = score < 1

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from onesided.data.histogram import Floats
 from onesided.datasets.floorplan import RoomKind
 from onesided.errors import RequestError
 
@@ -39,7 +40,7 @@ class LeastBusy:
     """
 
     access_points: tuple[str, ...]
-    shares: NDArray[np.float64]
+    shares: Floats
     column: str
 
     @classmethod

@@ -10,15 +10,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from onesided.data.histogram import Counts, Floats
 from onesided.errors import RequestError
 from onesided.randomness import Randomness
 
 if TYPE_CHECKING:
     from numpy.random import Generator
-
-Counts = NDArray[np.int64]
 
 MOST_ATTEMPTS = 20_000
 # Below this many open records the race is run record by record.
@@ -130,7 +128,7 @@ def weighted_draws(heavy: int, light: int, draws: int, weight: float, generator:
     return int(won[0] + (order[: draws - int(won.sum())] < open_[0]).sum())
 
 
-def _arrived(start: float, stop: float, weight: float) -> NDArray[np.float64]:
+def _arrived(start: float, stop: float, weight: float) -> Floats:
     """Chance that a heavy and that a light record arrives between `start` and `stop`."""
     return np.array([(1 - start) ** weight - (1 - stop) ** weight, stop - start])
 

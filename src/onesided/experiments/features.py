@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from onesided.data.histogram import Floats
 from onesided.experiments.journeys import Journeys
 
 PATTERN_LENGTH = 3
@@ -19,7 +20,7 @@ LEAST_SUPPORT = 50
 MINUTES_A_DAY = 24 * 60
 
 
-def plain_features(journeys: Journeys) -> NDArray[np.float64]:
+def plain_features(journeys: Journeys) -> Floats:
     """One row a unit: length of stay in slots, distinct access points, slots at each of them."""
     visits = _tally(journeys.unit, journeys.ap, journeys.units, journeys.access_points).toarray()
     first, last = journeys.starts[:-1], journeys.starts[1:] - 1
@@ -27,7 +28,7 @@ def plain_features(journeys: Journeys) -> NDArray[np.float64]:
     return np.column_stack([stay, (visits > 0).sum(axis=1), visits])
 
 
-def bounded_features(journeys: Journeys) -> NDArray[np.float64]:
+def bounded_features(journeys: Journeys) -> Floats:
     """The plain features and a constant, as vectors of length 1, from public bounds alone.
 
     A stay has at most a day's slots and at most all access points. What is done to a row depends

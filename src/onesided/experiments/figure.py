@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from onesided.charts import Series
 from onesided.experiments.methods import LOOKS
-from onesided.experiments.setting import Setting
+from onesided.experiments.setting import ReproductionSetting
 from onesided.experiments.trial import Results, Row, Scalar, Trial
-from onesided.report.claims import Section, Table
+from onesided.report.claims import NumberTable, Section
 
 
 @dataclass(frozen=True, kw_only=True)
-class Figure:
+class PaperFigure:
     """A figure or table of the paper: the grid of its trials, and what is made of their results.
 
     `uses_traces` says that trajectories must be prepared first.
@@ -21,8 +21,8 @@ class Figure:
 
     name: str
     title: str
-    trials: Callable[[Setting], list[Trial]]
-    section: Callable[[Setting, Results], Section]
+    trials: Callable[[ReproductionSetting], list[Trial]]
+    section: Callable[[ReproductionSetting, Results], Section]
     uses_traces: bool = False
 
 
@@ -56,11 +56,13 @@ def lines(results: Results, methods: Iterable[str], x: str) -> list[Series]:
     return drawn
 
 
-def numbers(title: str, results: Results, methods: Sequence[str], x: str, x_title: str) -> Table:
+def numbers(
+    title: str, results: Results, methods: Sequence[str], x: str, x_title: str
+) -> NumberTable:
     """The same rows as a table: methods down, the label `x` across."""
     places = results.labels(x)
     found = {method: _along(results.where(method=method), x, places) for method in methods}
-    return Table(
+    return NumberTable(
         title=title,
         columns=[f"method \\ {x_title}", *(_place(x, place) for place in places)],
         rows=[

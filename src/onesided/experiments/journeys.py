@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from onesided.data.histogram import Floats
 from onesided.datasets.policies import LeastBusy
 from onesided.experiments.incidence import Incidence
 
@@ -33,7 +34,7 @@ class Journeys:
     starts: NDArray[np.int64]
     slot: NDArray[np.int64]
     ap: NDArray[np.int64]
-    shares: NDArray[np.float64]
+    shares: Floats
     device: NDArray[np.int64]
     day: NDArray[np.int64]
     label: NDArray[np.bool_]

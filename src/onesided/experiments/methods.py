@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from onesided.data import Histogram, Measurement, MeasurementTerms
 from onesided.data.histogram import Counts
-from onesided.experiments.metrics import l1, mre, rel
+from onesided.data.metrics import l1, mre, rel
 from onesided.experiments.trial import SEED_DIGITS, Row, Scalar
 from onesided.mechanisms.base import Mechanism, PublicShape
 from onesided.mechanisms.published.baselines import Suppress

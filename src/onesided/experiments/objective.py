@@ -23,10 +23,9 @@ from math import expm1, log1p
 import numpy as np
 from numpy.typing import NDArray
 
+from onesided.data.histogram import Floats
 from onesided.errors import RequestError
 from onesided.randomness import Randomness
-
-Floats = NDArray[np.float64]
 
 CURVATURE = 0.25
 NORM_SLACK = 1e-9

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from onesided.data.histogram import Floats
 from onesided.experiments.methods import PAPER_SIX
-from onesided.experiments.metrics import regret
 from onesided.experiments.trial import Results, Row, Scalar
 
 
@@ -76,3 +77,16 @@ def pooled(results: Results, method: str) -> Row:
     """The mean over all shares, run by run."""
     runs = np.array([row.values for row in results.where(method=method)])
     return Row(labels={"method": method}, values=list(runs.mean(axis=0)))
+
+
+def regret(errors: Mapping[str, ArrayLike], among: Sequence[str]) -> dict[str, Floats]:
+    """The error of every run over the least mean error of the algorithms named by `among`.
+
+    `errors` has an error for every run of each algorithm. Where the least mean error is 0, an error
+    of 0 has regret 1 and any other an infinite one.
+    """
+    runs = {name: np.asarray(error, dtype=np.float64) for name, error in errors.items()}
+    least = min(float(runs[name].mean()) for name in among)
+    if least == 0:
+        return {name: np.where(error == 0, 1.0, np.inf) for name, error in runs.items()}
+    return {name: error / least for name, error in runs.items()}

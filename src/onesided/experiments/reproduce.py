@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from onesided.data.output import new_files
-from onesided.datasets.dpbench import ONE_DIMENSIONAL, Source, load_1d
+from onesided.datasets.dpbench import ONE_DIMENSIONAL, Origin, load_1d
 from onesided.errors import OutputError, RequestError
 from onesided.experiments.code import measuring_code
-from onesided.experiments.figure import Figure
+from onesided.experiments.figure import PaperFigure
 from onesided.experiments.figures import FIGURES
 from onesided.experiments.figures.benchmarks import benchmark_title
-from onesided.experiments.runner import Progress, Runner
-from onesided.experiments.setting import Setting, Size, Trace
+from onesided.experiments.runner import Progress, TrialRunner
+from onesided.experiments.setting import ReproductionSetting, Size, Trace
 from onesided.experiments.trial import Trial
 from onesided.experiments.workspace import available_traces, prepare
 from onesided.report.claims import Claim, Reproduction, Section
@@ -55,7 +55,7 @@ def reproduce(
     _make(setting)
     if any(figure.uses_traces for figure in figures):
         prepare(setting, say)
-    runner = Runner(setting)
+    runner = TrialRunner(setting)
     say("Measuring")
     trials = list(dict.fromkeys(each for figure in figures for each in figure.trials(setting)))
     runner.run(trials, progress)
@@ -72,7 +72,7 @@ def reproduce(
     return Reproduced(report, files)
 
 
-def chosen_figures(names: Sequence[str]) -> list[Figure]:
+def chosen_figures(names: Sequence[str]) -> list[PaperFigure]:
     """The figures by name, in the order of the paper."""
     known = [figure.name for figure in FIGURES]
     if any(name not in known for name in names):
@@ -80,11 +80,11 @@ def chosen_figures(names: Sequence[str]) -> list[Figure]:
     return [figure for figure in FIGURES if not names or figure.name in names]
 
 
-def _setting(size: Size, seed: int, out: Path) -> Setting:
+def _setting(size: Size, seed: int, out: Path) -> ReproductionSetting:
     """Looks at all data once, so that a damaged file is named before any work."""
     sources = [load_1d(shape.name).source.value for shape in ONE_DIMENSIONAL]
     same = len(set(sources)) == 1
-    return Setting(
+    return ReproductionSetting(
         size=size,
         seed=seed,
         out=out,
@@ -94,14 +94,14 @@ def _setting(size: Size, seed: int, out: Path) -> Setting:
     )
 
 
-def _make(setting: Setting) -> None:
+def _make(setting: ReproductionSetting) -> None:
     try:
         setting.results.mkdir(parents=True, exist_ok=True)
     except OSError:
         raise OutputError(f"The folder {setting.out} cannot be made; name another one.") from None
 
 
-def _introduction(setting: Setting) -> list[str]:
+def _introduction(setting: ReproductionSetting) -> list[str]:
     size = setting.size
     traces = " and ".join(trace.title for trace in setting.traces)
     return [
@@ -116,12 +116,12 @@ def _introduction(setting: Setting) -> list[str]:
     ]
 
 
-def _warnings(setting: Setting) -> list[str]:
+def _warnings(setting: ReproductionSetting) -> list[str]:
     warnings = [
         "The paper's building trace was never published. What it shows on that trace is measured "
         "on stand-ins here, and each row says on which; a verdict there is about the stand-in."
     ]
-    if setting.histograms != Source.DPBENCH.value:
+    if setting.histograms != Origin.DPBENCH.value:
         warnings.append(
             "Published histograms were not found in the data folder: made ones with the printed "
             "scale and sparsity stand in for them, in every figure that uses DPBench."
@@ -137,7 +137,7 @@ def _warnings(setting: Setting) -> list[str]:
 
 
 def _write(
-    report: Reproduction, setting: Setting, runner: Runner, trials: list[Trial]
+    report: Reproduction, setting: ReproductionSetting, runner: TrialRunner, trials: list[Trial]
 ) -> tuple[Path, Path]:
     files = (setting.out / REPORT, setting.out / RESULTS)
     content = {
@@ -152,7 +152,7 @@ def _write(
         },
         "trials": [
             {
-                "measure": trial.measure.value,
+                "measure": trial.measure.name,
                 "parameters": dict(trial.parameters),
                 "rows": [
                     {**row.labels, "runs": [_rounded(value) for value in row.values]}

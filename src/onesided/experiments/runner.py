@@ -11,12 +11,9 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from onesided.experiments.journeys import Journeys
-from onesided.experiments.measures import classification, histograms, sampling, trajectories
-from onesided.experiments.setting import Setting, Trace
-from onesided.experiments.store import Store
-from onesided.experiments.trial import Measure, Results, Row, Trial
-from onesided.experiments.workspace import journeys_path
+from onesided.experiments.setting import ReproductionSetting
+from onesided.experiments.store import ResultStore
+from onesided.experiments.trial import Results, Trial
 
 PROCESSES = 2
 THREAD_LIMITS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -25,21 +22,21 @@ Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
-class Runner:
+class TrialRunner:
     """Results of trials: from the store where they are there, else measured and stored."""
 
-    setting: Setting
+    setting: ReproductionSetting
 
     @property
-    def store(self) -> Store:
-        return Store(self.setting.results)
+    def store(self) -> ResultStore:
+        return ResultStore(self.setting.results)
 
     def run(self, trials: Iterable[Trial], progress: Progress = lambda done, total: None) -> None:
         """Measure what is missing; whatever is finished survives an interruption."""
         wanted = list(dict.fromkeys(trials))
         missing = [trial for trial in wanted if self.store.get(trial) is None]
         # Long trials first, so that the last ones to finish are short.
-        missing.sort(key=lambda trial: _LONGEST_FIRST.index(trial.measure))
+        missing.sort(key=lambda trial: -trial.measure.effort)
         done = len(wanted) - len(missing)
         progress(done, len(wanted))
         if not missing:
@@ -93,45 +90,5 @@ def _deaf_to_interrupts() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-_LONGEST_FIRST = (
-    Measure.NGRAMS,
-    Measure.CLASSIFIER,
-    Measure.CLASSIFIER_DP,
-    Measure.OCCUPANCY,
-    Measure.HISTOGRAM,
-    Measure.HISTOGRAM_DP,
-    Measure.CROSSOVER,
-    Measure.KEPT_SHARE,
-    Measure.TABLE_OF_BENCHMARKS,
-)
-
-
-def _measure(trial: Trial, setting: Setting) -> None:
-    Store(setting.results).put(trial, measured(trial, setting))
-
-
-def measured(trial: Trial, setting: Setting) -> list[Row]:
-    """Carry out one trial."""
-    match trial.measure:
-        case Measure.KEPT_SHARE:
-            return sampling.kept_share(trial)
-        case Measure.TABLE_OF_BENCHMARKS:
-            return histograms.benchmark_facts(trial)
-        case Measure.CROSSOVER:
-            return histograms.crossover(trial)
-        case Measure.HISTOGRAM:
-            return histograms.osdp_errors(trial)
-        case Measure.HISTOGRAM_DP:
-            return histograms.dp_errors(trial)
-        case Measure.OCCUPANCY:
-            return trajectories.occupancy(trial, _journeys(trial, setting))
-        case Measure.NGRAMS:
-            return trajectories.grams(trial, _journeys(trial, setting))
-        case Measure.CLASSIFIER:
-            return classification.sampled_classifiers(trial, _journeys(trial, setting))
-        case Measure.CLASSIFIER_DP:
-            return classification.private_classifiers(trial, _journeys(trial, setting))
-
-
-def _journeys(trial: Trial, setting: Setting) -> Journeys:
-    return Journeys.load(journeys_path(setting, Trace(trial["trace"])))
+def _measure(trial: Trial, setting: ReproductionSetting) -> None:
+    ResultStore(setting.results).put(trial, trial.rows(setting))

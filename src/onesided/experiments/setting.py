@@ -44,7 +44,7 @@ QUICK = Size(name="quick", runs=2, scale=0.05, most_trajectories=6_000)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Setting:
+class ReproductionSetting:
     """One reproduction: its size, seed, folder, the traces that are there, and whose histograms.
 
     - `histograms`: names the source of every benchmark, such as "dpbench" for all of them.

@@ -11,7 +11,7 @@ from onesided.experiments.trial import Row, Trial
 
 
 @dataclass(frozen=True)
-class Store:
+class ResultStore:
     """A folder of results. A file appears whole or not at all, by renaming."""
 
     folder: Path
@@ -28,7 +28,7 @@ class Store:
         path = self._path(trial)
         path.parent.mkdir(parents=True, exist_ok=True)
         content = {
-            "measure": trial.measure.value,
+            "measure": trial.measure.name,
             "parameters": dict(trial.parameters),
             "rows": [{"labels": row.labels, "values": row.values} for row in rows],
         }
@@ -37,4 +37,4 @@ class Store:
         os.replace(draft, path)
 
     def _path(self, trial: Trial) -> Path:
-        return self.folder / trial.measure.value / f"{trial.key}.json"
+        return self.folder / trial.measure.name / f"{trial.key}.json"

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import Any
 
 import numpy as np
 
 from onesided.errors import RequestError
+from onesided.experiments.setting import ReproductionSetting
 from onesided.report.claims import Spread
 
 Scalar = str | int | float | bool
@@ -19,18 +19,18 @@ KEY_DIGITS = 24
 SEED_DIGITS = 15
 
 
-class Measure(Enum):
-    """What is measured; the value names the results on disk."""
+@dataclass(frozen=True)
+class Measure:
+    """What is measured, and how.
 
-    KEPT_SHARE = "kept-share"
-    TABLE_OF_BENCHMARKS = "benchmarks"
-    CROSSOVER = "crossover"
-    HISTOGRAM = "histogram"
-    HISTOGRAM_DP = "histogram-dp"
-    OCCUPANCY = "occupancy"
-    NGRAMS = "ngrams"
-    CLASSIFIER = "classifier"
-    CLASSIFIER_DP = "classifier-dp"
+    - `name`: names the results on disk.
+    - `take`: carries out one trial.
+    - `effort`: what a trial takes, compared with those of other measures; the longest start first.
+    """
+
+    name: str
+    take: Callable[[Trial, ReproductionSetting], list[Row]]
+    effort: int
 
 
 @dataclass(frozen=True)
@@ -50,13 +50,17 @@ class Trial:
     @property
     def key(self) -> str:
         """A digest of what is measured and its parameters."""
-        text = json.dumps([self.measure.value, self.parameters])
+        text = json.dumps([self.measure.name, self.parameters])
         return hashlib.sha256(text.encode()).hexdigest()[:KEY_DIGITS]
 
     @property
     def seed(self) -> int:
         """Randomness of its own for every trial, whatever order trials are run in."""
         return int(self.key[:SEED_DIGITS], 16)
+
+    def rows(self, setting: ReproductionSetting) -> list[Row]:
+        """Carry it out."""
+        return self.measure.take(self, setting)
 
 
 @dataclass(frozen=True, kw_only=True)

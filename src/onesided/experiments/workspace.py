@@ -16,7 +16,8 @@ from onesided.datasets.building import VISITS, Building
 from onesided.datasets.residents import residents
 from onesided.datasets.wifi import republica_archive, republica_trajectories, trajectories
 from onesided.experiments.journeys import Journeys
-from onesided.experiments.setting import Setting, Trace
+from onesided.experiments.setting import ReproductionSetting, Trace
+from onesided.experiments.trial import Trial
 
 BUILDING_SLOT = 10
 REPUBLICA_SLOT = 15
@@ -31,7 +32,7 @@ def available_traces() -> tuple[Trace, ...]:
     return tuple(Trace) if republica_archive() is not None else (Trace.BUILDING,)
 
 
-def prepare(setting: Setting, say: Say) -> None:
+def prepare(setting: ReproductionSetting, say: Say) -> None:
     """Make the trajectories that are not there yet, from published data first.
 
     A damaged file is so found before the long work of a simulation.
@@ -45,13 +46,18 @@ def prepare(setting: Setting, say: Say) -> None:
             made.save(path)
 
 
-def journeys_path(setting: Setting, trace: Trace) -> Path:
+def journeys_path(setting: ReproductionSetting, trace: Trace) -> Path:
     """Named by everything that the content depends on beside the code."""
     size = f"-{setting.size.scale:g}-{setting.seed}" if trace is Trace.BUILDING else ""
     return setting.cache / f"{trace.value}{size}.npz"
 
 
-def _building(setting: Setting) -> Journeys:
+def journeys_of(trial: Trial, setting: ReproductionSetting) -> Journeys:
+    """The prepared trajectories that a trial is about."""
+    return Journeys.load(journeys_path(setting, Trace(trial["trace"])))
+
+
+def _building(setting: ReproductionSetting) -> Journeys:
     with TemporaryDirectory(dir=setting.cache, prefix=".building-") as private:
         folder = Path(private)
         Building.simulate(setting.size.scale, setting.seed).write(folder)
@@ -62,7 +68,7 @@ def _building(setting: Setting) -> Journeys:
     return Journeys.of(table, label, slot_minutes=BUILDING_SLOT)
 
 
-def _republica(setting: Setting) -> Journeys:
+def _republica(setting: ReproductionSetting) -> Journeys:
     with TemporaryDirectory(dir=setting.cache, prefix=".republica-") as private:
         path = Path(private) / "days.parquet"
         republica_trajectories(path, slot_minutes=REPUBLICA_SLOT)

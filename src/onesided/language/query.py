@@ -14,7 +14,7 @@ from typing import TypeAlias
 from onesided.language.binding import bind_condition
 from onesided.language.canonical import canonical_text
 from onesided.language.predicate import Key, Predicate
-from onesided.language.tree import Expression, Value
+from onesided.language.tree import Expression
 from onesided.language.types import Field, Schema, Type
 
 
@@ -28,7 +28,7 @@ class Aggregate(Enum):
 
 
 @dataclass(frozen=True)
-class Figure:
+class SelectFigure:
     """An aggregate of columns: none for ROWS, the unit's key for UNITS, else a single one."""
 
     aggregate: Aggregate
@@ -40,7 +40,7 @@ class Figure:
         return self.aggregate.value.format(", ".join(self.columns))
 
 
-Source: TypeAlias = Key | Figure
+Source: TypeAlias = Key | SelectFigure
 
 
 @dataclass(frozen=True)
@@ -100,20 +100,12 @@ class Select:
 
     outputs: tuple[Output, ...]
     keys: tuple[Key, ...]
-    figures: tuple[Figure, ...]
+    figures: tuple[SelectFigure, ...]
     joins: tuple[Join, ...] = ()
     where: Predicate | None = None
     having: Expression | None = None
     order: tuple[Ordering, ...] = ()
     limit: int | None = None
-
-    @staticmethod
-    def parse(text: str, catalogue: Catalogue, parameters: Sequence[Value] = ()) -> Select:
-        """Reads a text in which `?` stands for each of `parameters`; refuses by name."""
-        # The parser takes a while to load: nothing pays for it before the first text is read.
-        from onesided.language.select import parse_select
-
-        return parse_select(text, catalogue, parameters)
 
     def bound_having(self, schema: Schema) -> Expression | None:
         """HAVING with its types checked, ready to be evaluated on a row of keys and figures."""

@@ -19,10 +19,10 @@ from onesided.language.predicate import Key, Predicate
 from onesided.language.query import (
     Aggregate,
     Catalogue,
-    Figure,
     Ordering,
     Output,
     Select,
+    SelectFigure,
     Source,
 )
 from onesided.language.refusals import shown
@@ -50,7 +50,10 @@ _REASONS = {
 
 
 def parse_select(text: str, catalogue: Catalogue, parameters: Sequence[Value] = ()) -> Select:
-    """The statement that `text` means; InputError names the part that is not accepted."""
+    """The statement that `text` means, with each of `parameters` for a `?` in it.
+
+    InputError names the part that is not accepted.
+    """
     statement = _statement(prepared(text, parameters))
     names = read_names(statement, catalogue)
     return _Reading(statement, names).select()
@@ -111,7 +114,7 @@ class _Reading:
         self._statement = statement
         self._outputs: list[Output] = []
         self._aliases: dict[str, Output] = {}
-        self._figures: dict[Figure, None] = {}
+        self._figures: dict[SelectFigure, None] = {}
         self._keys: tuple[Key, ...] = ()
 
     def select(self) -> Select:
@@ -135,7 +138,7 @@ class _Reading:
             limit=self._limit(order),
         )
 
-    def figure(self, node: exp.Expression) -> Figure:
+    def figure(self, node: exp.Expression) -> SelectFigure:
         """The figure that an aggregate stands for, noted as one to be measured."""
         figure = self._read_figure(node)
         self._figures.setdefault(figure)
@@ -195,7 +198,7 @@ class _Reading:
     def _group_key(self, node: object) -> Key:
         output = self._referred(node, "GROUP BY")
         source: Source = output.source if output is not None else self._key(node)
-        if isinstance(source, Figure):
+        if isinstance(source, SelectFigure):
             raise RequestError(f"{source.name} is measured for each group; it cannot be a key.")
         return source
 
@@ -257,21 +260,21 @@ class _Reading:
             raise RequestError("LIMIT needs an ORDER BY: without one any rows could be meant.")
         return int(number.name)
 
-    def _read_figure(self, node: exp.Expression) -> Figure:
+    def _read_figure(self, node: exp.Expression) -> SelectFigure:
         allowed = ("this", "big_int") if type(node) is exp.Count else ("this",)
         if not set(_present(node)) <= set(allowed):
             raise RequestError(f"{shown(node)} is not allowed: an aggregate has one argument.")
         if type(node) is exp.Count:
             return self._count(node)
-        return Figure(_BY_COLUMN[type(node)], (self._summed(node),))
+        return SelectFigure(_BY_COLUMN[type(node)], (self._summed(node),))
 
-    def _count(self, node: exp.Count) -> Figure:
+    def _count(self, node: exp.Count) -> SelectFigure:
         what = node.this
         if type(what) is exp.Star and not _present(what):
-            return Figure(Aggregate.ROWS)
+            return SelectFigure(Aggregate.ROWS)
         if type(what) is exp.Distinct and set(_present(what)) == {"expressions"}:
             parts = [part for each in what.expressions for part in _members(each)]
-            return Figure(Aggregate.UNITS, tuple(self._plain_column(part) for part in parts))
+            return SelectFigure(Aggregate.UNITS, tuple(self._plain_column(part) for part in parts))
         raise RequestError(
             f"{shown(node)} is not allowed: count rows by COUNT(*), and units by "
             "COUNT(DISTINCT …) of their key."
@@ -296,7 +299,7 @@ _BY_COLUMN: dict[type[exp.Expression], Aggregate] = {
 }
 
 
-def _standing_for(figure: Figure) -> Column:
+def _standing_for(figure: SelectFigure) -> Column:
     return Column(figure.name, _MEASURED)
 
 

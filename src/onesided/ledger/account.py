@@ -25,15 +25,15 @@ from onesided.ledger.base import (
     StoredRelease,
     Terms,
 )
-from onesided.ledger.books import Books
-from onesided.ledger.chain import Entry, Kind
+from onesided.ledger.books import AccountBooks
+from onesided.ledger.chain import Entry, EntryKind
 from onesided.ledger.records import (
     charge_from_entry,
     raise_from_entry,
     reserves,
     spending_from_json,
 )
-from onesided.ledger.rows import Rows
+from onesided.ledger.rows import LedgerRows
 from onesided.ledger.snapshots import current_snapshot, new_snapshot
 from onesided.ledger.store import LARGEST_PAYLOAD, Store
 from onesided.ledger.terms import agreed
@@ -76,7 +76,7 @@ class StoredAccount:
         """What `spending` would cost, without paying; `reserves` as in an order."""
         self._check(spending)
         with self._store.reading() as rows:
-            books = Books(rows, self._number)
+            books = AccountBooks(rows, self._number)
             return books.quote(spending, snapshot.number, reserved=reserves)
 
     def charge(self, orders: Sequence[Order], snapshot: Snapshot) -> tuple[Charge, ...]:
@@ -84,7 +84,7 @@ class StoredAccount:
         for order in orders:
             self._check_order(order)
         with self._store.writing() as rows:
-            books = Books(rows, self._number)
+            books = AccountBooks(rows, self._number)
             books.fetch(orders, snapshot.number)
             self._current(rows, snapshot.number, snapshot.fingerprint)
             before = books.standing().spent
@@ -94,25 +94,25 @@ class StoredAccount:
                 raise BudgetError(_over_budget(spent - before, budget - before, budget))
             return charges
 
-    def _charged(self, books: Books, order: Order, snapshot: int) -> Charge:
+    def _charged(self, books: AccountBooks, order: Order, snapshot: int) -> Charge:
         standing = self._standing(books, order, snapshot) if order.paid_once else None
         return standing or charge_from_entry(books.charge(order, snapshot))
 
-    def _standing(self, books: Books, order: Order, snapshot: int) -> Charge | None:
+    def _standing(self, books: AccountBooks, order: Order, snapshot: int) -> Charge | None:
         """What the request has already paid for: its stored release, or a charge without one.
 
         A charge without a stored release has shown nothing, because what is shown is stored first;
         so it pays for another attempt. Two attempts at once store one release between them.
         """
         rows = books.rows
-        stored = rows.latest_of(self._number, Kind.RELEASE, order.request, snapshot)
+        stored = rows.latest_of(self._number, EntryKind.RELEASE, order.request, snapshot)
         if stored is not None:
             paid = rows.entry(stored.body()["charge"])
             if paid is None:
                 raise LedgerDamaged(f"The charge of entry {stored.number} is missing")
             charge = charge_from_entry(paid, books.settlement(paid))
             return replace(charge, reused=True, release=_release(rows, stored))
-        latest = rows.latest_of(self._number, Kind.CHARGE, order.request, snapshot)
+        latest = rows.latest_of(self._number, EntryKind.CHARGE, order.request, snapshot)
         if latest is None or not _asked_for(latest, order):
             return None
         return replace(charge_from_entry(latest, books.settlement(latest)), reused=True)
@@ -127,7 +127,7 @@ class StoredAccount:
             if kept is None:
                 self._current(rows, paid.snapshot)
                 kept = rows.append(
-                    Kind.STEP,
+                    EntryKind.STEP,
                     account=self._number,
                     label=paid.label,
                     snapshot=paid.snapshot,
@@ -146,7 +146,7 @@ class StoredAccount:
     def settle(self, charge: Charge, loss: Loss, terms: Json) -> Charge:
         """Replace a reservation by the pair that was chosen, and its terms; durable on return."""
         with self._store.writing() as rows:
-            books = Books(rows, self._number)
+            books = AccountBooks(rows, self._number)
             paid = self._own(rows, charge)
             if not reserves(paid):
                 raise ValueError("only a reservation can be settled")
@@ -164,10 +164,10 @@ class StoredAccount:
             stored = rows.release_of(paid.number)
             if stored is None:
                 self._current(rows, paid.snapshot)
-                if reserves(paid) and Books(rows, self._number).settlement(paid) is None:
+                if reserves(paid) and AccountBooks(rows, self._number).settlement(paid) is None:
                     raise ValueError("a reservation is settled before anything is stored for it")
                 stored = rows.append(
-                    Kind.RELEASE,
+                    EntryKind.RELEASE,
                     account=self._number,
                     label=paid.label,
                     snapshot=paid.snapshot,
@@ -177,9 +177,11 @@ class StoredAccount:
                 rows.add_payload(stored.number, payload)
             return _release(rows, stored)
 
-    def _current(self, rows: Rows, number: int | None, fingerprint: str | None = None) -> None:
+    def _current(
+        self, rows: LedgerRows, number: int | None, fingerprint: str | None = None
+    ) -> None:
         """Refuse a snapshot that is not the account's last, by number and name where known."""
-        latest = rows.latest(self._number, Kind.SNAPSHOT)
+        latest = rows.latest(self._number, EntryKind.SNAPSHOT)
         known = None if latest is None else (latest.body()["snapshot"], latest.label)
         if known is None or known != (number, fingerprint or known[1]):
             raise LedgerError(
@@ -205,7 +207,7 @@ class StoredAccount:
                 "then may be charged part by part."
             )
 
-    def _own(self, rows: Rows, charge: Charge) -> Entry:
+    def _own(self, rows: LedgerRows, charge: Charge) -> Entry:
         entry = rows.entry(charge.number)
         if entry is None or entry.hash != charge.entry_hash or entry.account != self._number:
             raise LedgerError(
@@ -218,7 +220,7 @@ class StoredAccount:
         """The latest stored release of this request on this snapshot."""
         with self._store.reading() as rows:
             self._current(rows, snapshot.number, snapshot.fingerprint)
-            entry = rows.latest_of(self._number, Kind.RELEASE, request, snapshot.number)
+            entry = rows.latest_of(self._number, EntryKind.RELEASE, request, snapshot.number)
             return None if entry is None else _release(rows, entry)
 
     def failed(self, charge: Charge, error: type[BaseException]) -> None:
@@ -228,7 +230,7 @@ class StoredAccount:
             if rows.release_of(paid.number) is not None:
                 return  # another attempt has stored it
             rows.append(
-                Kind.FAILURE,
+                EntryKind.FAILURE,
                 account=self._number,
                 label=paid.label,
                 snapshot=paid.snapshot,
@@ -245,7 +247,7 @@ class StoredAccount:
             if budget <= now:
                 raise RequestError(f"The budget is {show(now)} and can only be raised.")
             entry = rows.append(
-                Kind.BUDGET,
+                EntryKind.BUDGET,
                 account=self._number,
                 label=self._terms.dataset,
                 content={"budget": str(budget), "who": who, "why": why},
@@ -256,7 +258,7 @@ class StoredAccount:
         """Everything charged so far and what is left."""
         with self._store.reading() as rows:
             entries = list(rows.entries(self._number))
-            if not entries or entries[0].kind != Kind.ACCOUNT:
+            if not entries or entries[0].kind != EntryKind.ACCOUNT:
                 raise LedgerDamaged("The entry that opened the account is missing")
             terms = agreed(rows, entries[0])
         assert terms.budget is not None
@@ -270,9 +272,9 @@ def _asked_for(paid: Entry, order: Order) -> bool:
     return same and reserves(paid) == order.reserves
 
 
-def _step(rows: Rows, paid: Entry, name: str) -> Entry | None:
+def _step(rows: LedgerRows, paid: Entry, name: str) -> Entry | None:
     """The step of that name of a charge."""
-    steps = rows.of_charge(Kind.STEP, paid.number)
+    steps = rows.of_charge(EntryKind.STEP, paid.number)
     return next((step for step in steps if step.body()["content"]["name"] == name), None)
 
 
@@ -281,7 +283,7 @@ def _seal(payload: bytes) -> dict[str, Any]:
     return {"payload_sha256": hashlib.sha256(payload).hexdigest(), "payload_bytes": len(payload)}
 
 
-def _payload(rows: Rows, entry: Entry) -> bytes:
+def _payload(rows: LedgerRows, entry: Entry) -> bytes:
     """The bytes of a release or step, as they were stored."""
     payload = rows.payload(entry.number)
     sealed = entry.body()["content"]["payload_sha256"]
@@ -290,7 +292,7 @@ def _payload(rows: Rows, entry: Entry) -> bytes:
     return payload
 
 
-def _release(rows: Rows, entry: Entry) -> StoredRelease:
+def _release(rows: LedgerRows, entry: Entry) -> StoredRelease:
     body = entry.body()
     return StoredRelease(
         number=entry.number,

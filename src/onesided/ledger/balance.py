@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from onesided.ledger.base import Balance, ChargeRecord, ChargeState, LedgerDamaged, Moment, Terms
-from onesided.ledger.chain import Entry, Kind
+from onesided.ledger.chain import Entry, EntryKind
 from onesided.ledger.records import (
     charge_from_entry,
     raise_from_entry,
@@ -17,9 +17,9 @@ from onesided.ledger.records import (
 from onesided.ledger.totals import Standing
 
 _ENDS = {
-    Kind.SETTLEMENT: ChargeState.SETTLED,
-    Kind.RELEASE: ChargeState.STORED,
-    Kind.FAILURE: ChargeState.FAILED,
+    EntryKind.SETTLEMENT: ChargeState.SETTLED,
+    EntryKind.RELEASE: ChargeState.STORED,
+    EntryKind.FAILURE: ChargeState.FAILED,
 }
 
 
@@ -34,19 +34,21 @@ def balance_of(entries: Sequence[Entry], terms: Terms, budget: Fraction) -> Bala
         total=standing.pair,
         plain_sum=standing.plain_sum,
         charges=tuple(_records(entries)),
-        raises=tuple(raise_from_entry(entry) for entry in entries if entry.kind == Kind.BUDGET),
+        raises=tuple(
+            raise_from_entry(entry) for entry in entries if entry.kind == EntryKind.BUDGET
+        ),
         history=tuple(history),
     )
 
 
 def _moves(entry: Entry) -> bool:
-    return entry.kind in (Kind.CHARGE, Kind.SETTLEMENT)
+    return entry.kind in (EntryKind.CHARGE, EntryKind.SETTLEMENT)
 
 
 def _history(entries: Sequence[Entry]) -> list[Moment]:
     moments, standing = [], Standing()
     for entry in entries:
-        if not _moves(entry) and entry.kind != Kind.BUDGET:
+        if not _moves(entry) and entry.kind != EntryKind.BUDGET:
             continue
         body = entry.body()
         if _moves(entry):
@@ -57,10 +59,10 @@ def _history(entries: Sequence[Entry]) -> list[Moment]:
 
 
 def _records(entries: Sequence[Entry]) -> list[ChargeRecord]:
-    settlements = {entry.charge: entry for entry in entries if entry.kind == Kind.SETTLEMENT}
+    settlements = {entry.charge: entry for entry in entries if entry.kind == EntryKind.SETTLEMENT}
     records: dict[int, ChargeRecord] = {}
     for entry in entries:
-        if entry.kind == Kind.CHARGE:
+        if entry.kind == EntryKind.CHARGE:
             charge = charge_from_entry(entry, settlements.get(entry.number))
             state = ChargeState.RESERVED if reserves(entry) else ChargeState.OPEN
             records[entry.number] = ChargeRecord(charge=charge, state=state)

@@ -7,41 +7,42 @@ from dataclasses import dataclass
 from typing import Any
 
 from onesided.ledger.base import Order, Quote, Spending
-from onesided.ledger.chain import Entry, Kind
+from onesided.ledger.chain import Entry, EntryKind
 from onesided.ledger.records import (
     books_to_json,
-    loss_from_json,
-    loss_to_json,
     order_to_json,
     reserves,
     spending_from_json,
     standing_from_json,
 )
-from onesided.ledger.rows import Rows, kind_name, request_name
+from onesided.ledger.rows import LedgerRows, kind_name, request_name
 from onesided.ledger.totals import Booking, Standing, addresses
 from onesided.loss import Loss
 
 
 @dataclass(frozen=True)
-class Books:
+class AccountBooks:
     """The account whose first entry is `account`."""
 
-    rows: Rows
+    rows: LedgerRows
     account: int
 
     def fetch(self, orders: Sequence[Order], snapshot: int) -> None:
         """Everything that charges look at, in one statement."""
-        names = [kind_name(kind) for kind in (Kind.SNAPSHOT, Kind.CHARGE, Kind.BUDGET)]
+        names = [
+            kind_name(kind) for kind in (EntryKind.SNAPSHOT, EntryKind.CHARGE, EntryKind.BUDGET)
+        ]
         for order in orders:
             names += [
-                request_name(kind, order.request, snapshot) for kind in (Kind.CHARGE, Kind.RELEASE)
+                request_name(kind, order.request, snapshot)
+                for kind in (EntryKind.CHARGE, EntryKind.RELEASE)
             ]
             names += addresses(order.spending, snapshot).values()
         self.rows.look_up(self.account, list(dict.fromkeys(names)))
 
     def standing(self) -> Standing:
         """What the account has spent; its sums are not looked up."""
-        latest = self.rows.latest(self.account, Kind.CHARGE)
+        latest = self.rows.latest(self.account, EntryKind.CHARGE)
         return Standing() if latest is None else standing_from_json(latest.body()["content"])
 
     def quote(self, spending: Spending, snapshot: int, *, reserved: bool) -> Quote:
@@ -61,7 +62,7 @@ class Books:
         booking = _book(standing, order.spending, snapshot, reserved=order.reserves)
         cost, budget = standing.spent - spent, self.rows.budget(self.account)
         return self.rows.append(
-            Kind.CHARGE,
+            EntryKind.CHARGE,
             account=self.account,
             label=order.request,
             snapshot=snapshot,
@@ -78,13 +79,13 @@ class Books:
         booking = standing.settle(spending, chosen, paid.snapshot)
         cost, budget = standing.total.epsilon - booked, self.rows.budget(self.account)
         return self.rows.append(
-            Kind.SETTLEMENT,
+            EntryKind.SETTLEMENT,
             account=self.account,
             label=paid.label,
             snapshot=paid.snapshot,
             charge=paid.number,
             content={
-                "loss": loss_to_json(chosen),
+                "loss": chosen.to_json(),
                 "terms": terms,
                 **books_to_json(booking, standing, cost, budget),
             },
@@ -104,7 +105,7 @@ class Books:
         movers = self.rows.look_up(self.account, tuple(where.values()))
         for (level, name), mover in zip(where.items(), movers, strict=True):
             if mover is not None:
-                standing.sums[name] = loss_from_json(mover.body()["content"]["sums"][level])
+                standing.sums[name] = Loss.from_json(mover.body()["content"]["sums"][level])
         return standing
 
     def _moved(self, booking: Booking, spending: Spending, snapshot: int) -> list[str]:

@@ -24,7 +24,7 @@ GENESIS = "0" * 64
 """The hash before the first entry."""
 
 
-class Kind(StrEnum):
+class EntryKind(StrEnum):
     """What an entry records."""
 
     LEDGER = "ledger"
@@ -71,7 +71,7 @@ class Entry:
     """
 
     number: int
-    kind: Kind
+    kind: EntryKind
     account: int
     label: str
     snapshot: int | None
@@ -86,7 +86,7 @@ class Entry:
         number: int,
         previous: str,
         time: str,
-        kind: Kind,
+        kind: EntryKind,
         account: int,
         label: str,
         content: dict[str, Any],

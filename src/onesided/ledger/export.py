@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from onesided.ledger.chain import Entry, Kind, format_of
-from onesided.ledger.rows import Rows
+from onesided.ledger.chain import Entry, EntryKind, format_of
+from onesided.ledger.rows import LedgerRows
 
 EXPORT_FORMAT = 2
 """The version of what `exported` returns; docs/schemas/export.json describes it."""
@@ -13,7 +13,7 @@ EXPORT_FORMAT = 2
 WITHHELD = "this entry of format 1 holds a plain hash of the data, which could confirm a guess"
 
 
-def exported(rows: Rows) -> dict[str, Any]:
+def exported(rows: LedgerRows) -> dict[str, Any]:
     """Every entry with its hash, so that the chain can be checked without this program.
 
     An entry's hash is the SHA-256 of its `text`, which names the hash before it. Keys and released
@@ -24,7 +24,7 @@ def exported(rows: Rows) -> dict[str, Any]:
     """
     entries = [(entry, entry.body()) for entry in rows.entries()]
     frozen = {
-        entry.account: body["content"] for entry, body in entries if entry.kind == Kind.FORMAT
+        entry.account: body["content"] for entry, body in entries if entry.kind == EntryKind.FORMAT
     }
     return {
         "format": EXPORT_FORMAT,
@@ -40,19 +40,19 @@ def exported(rows: Rows) -> dict[str, Any]:
                 **frozen.get(entry.number, {}),
             }
             for entry, body in entries
-            if entry.kind == Kind.ACCOUNT
+            if entry.kind == EntryKind.ACCOUNT
         ],
         "receipts": [
             {"entry": entry.number, "charge": body["charge"], **body["content"]}
             for entry, body in entries
-            if entry.kind == Kind.RELEASE
+            if entry.kind == EntryKind.RELEASE
         ],
         "entries": [_shown(entry, body) for entry, body in entries],
     }
 
 
 def _shown(entry: Entry, body: dict[str, Any]) -> dict[str, Any]:
-    if entry.kind == Kind.SNAPSHOT and format_of(body) == 1:
+    if entry.kind == EntryKind.SNAPSHOT and format_of(body) == 1:
         kept = {name: body[name] for name in body if name not in ("label", "content")}
         return {"hash": entry.hash, "withheld": WITHHELD, **kept}
     return {"hash": entry.hash, "text": entry.text, **body}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from onesided.errors import LedgerError
 from onesided.ledger.base import LedgerDamaged, LedgerMissing
-from onesided.ledger.rows import Cursor, Rows
+from onesided.ledger.rows import LedgerRows, StatementResult
 from onesided.ledger.store import APPEND_ONLY, WAIT_SECONDS, Store, tables
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class PostgresStore(Store):
     def __repr__(self) -> str:
         return "PostgreSQL"
 
-    def begin(self, *, write: bool) -> Rows:
+    def begin(self, *, write: bool) -> LedgerRows:
         """Lock the head for a writer; an idle connection that broke is replaced once."""
         import psycopg
 
@@ -72,12 +72,12 @@ class PostgresStore(Store):
             self.disconnect()
             return self._begun(write=write)
 
-    def _begun(self, *, write: bool) -> Rows:
+    def _begun(self, *, write: bool) -> LedgerRows:
         connection = self._connection or self._connect()
         connection.execute(_WRITE if write else _READ, prepare=False)
-        return Rows(self._run, lock=" FOR UPDATE" if write else "")
+        return LedgerRows(self._run, lock=" FOR UPDATE" if write else "")
 
-    def _run(self, statement: str, parameters: Sequence[object] = ()) -> Cursor:
+    def _run(self, statement: str, parameters: Sequence[object] = ()) -> StatementResult:
         assert self._connection is not None
         return self._connection.execute(statement.replace("?", "%s"), parameters)
 
@@ -158,7 +158,7 @@ class PostgresStore(Store):
         self._run(f"SET LOCAL {_PATH}")
         for statement in (*tables("BIGINT", "BYTEA"), *_append_only()):
             self._run(statement)
-        Rows.create(self._run)
+        LedgerRows.create(self._run)
 
 
 def _append_only() -> Iterator[str]:

@@ -32,24 +32,10 @@ def keyed_fingerprint(fingerprint: str, secret: str) -> str:
     return hmac.new(secret.encode(), fingerprint.encode(), hashlib.sha256).hexdigest()
 
 
-def loss_to_json(loss: Loss) -> dict[str, Any]:
-    """A loss as JSON; fractions as text."""
-    return {
-        "sensitive": str(loss.sensitive),
-        "nonsensitive": str(loss.nonsensitive),
-        "fixed_n": loss.fixed_n,
-    }
-
-
-def loss_from_json(value: dict[str, Any]) -> Loss:
-    """The inverse of `loss_to_json`."""
-    return Loss(value["sensitive"], value["nonsensitive"], fixed_n=value["fixed_n"])
-
-
 def spending_to_json(spending: Spending) -> dict[str, Any]:
     """A spending as JSON."""
     return {
-        "loss": loss_to_json(spending.loss),
+        "loss": spending.loss.to_json(),
         "policy_id": spending.policy_id,
         "policy_sql": spending.policy_sql,
         "part": list(spending.part) if spending.part else None,
@@ -61,7 +47,7 @@ def spending_to_json(spending: Spending) -> dict[str, Any]:
 def spending_from_json(value: dict[str, Any]) -> Spending:
     """The inverse of `spending_to_json`."""
     return Spending(
-        loss=loss_from_json(value["loss"]),
+        loss=Loss.from_json(value["loss"]),
         policy_id=value["policy_id"],
         policy_sql=value["policy_sql"],
         part=(value["part"][0], value["part"][1]) if value["part"] else None,
@@ -120,8 +106,8 @@ def books_to_json(
     """What a charge or settlement keeps of the account, so that the next one need not look back."""
     return {
         "cost": str(cost),
-        "sums": {level: loss_to_json(loss) for level, loss in booking.sums.items()},
-        "total": loss_to_json(after.total),
+        "sums": {level: loss.to_json() for level, loss in booking.sums.items()},
+        "total": after.total.to_json(),
         "held": {"epsilon": str(after.held.epsilon), "fixed_n": after.held.fixed_n},
         "plain_sum": str(after.plain_sum),
         "budget": str(budget),
@@ -132,7 +118,7 @@ def standing_from_json(content: dict[str, Any]) -> Standing:
     """The account after a charge or settlement, without its sums."""
     held = content.get("held", NOTHING_HELD)
     return Standing(
-        total=loss_from_json(content["total"]),
+        total=Loss.from_json(content["total"]),
         held=Held(Fraction(held["epsilon"]), held["fixed_n"]),
         plain_sum=Fraction(content["plain_sum"]),
     )
@@ -151,7 +137,7 @@ def charge_from_entry(entry: Entry, settlement: Entry | None = None) -> Charge:
     books, terms = content, content.get("terms")
     if settlement is not None:
         books = settlement.body()["content"]
-        spending = replace(spending, loss=loss_from_json(books["loss"]))
+        spending = replace(spending, loss=Loss.from_json(books["loss"]))
         terms = books["terms"]
     after = standing_from_json(books)
     return Charge(

@@ -17,7 +17,7 @@ from onesided.ledger.chain import (
     FORMAT,
     GENESIS,
     Entry,
-    Kind,
+    EntryKind,
     canonical,
     changed,
     digest,
@@ -30,7 +30,7 @@ READABLE = (1, FORMAT)
 _INDEX_CHANGED = "The index of the ledger was changed"
 
 
-class Cursor(Protocol):
+class StatementResult(Protocol):
     """What a statement returns."""
 
     def fetchone(self) -> Any: ...
@@ -38,18 +38,18 @@ class Cursor(Protocol):
     def fetchmany(self, size: int, /) -> list[Any]: ...
 
 
-class Runner(Protocol):
+class StatementRunner(Protocol):
     """Runs one statement with `?` for its parameters."""
 
-    def __call__(self, statement: str, parameters: Sequence[object] = (), /) -> Cursor: ...
+    def __call__(self, statement: str, parameters: Sequence[object] = (), /) -> StatementResult: ...
 
 
-def kind_name(kind: Kind) -> str:
+def kind_name(kind: EntryKind) -> str:
     """Leads to the account's last entry of this kind; to its first entry before there is one."""
     return digest(canonical(["kind", kind.value]))
 
 
-def request_name(kind: Kind, request: str, snapshot: int) -> str:
+def request_name(kind: EntryKind, request: str, snapshot: int) -> str:
     """Leads to the last charge or release of a request on a snapshot."""
     return digest(canonical(["request", kind.value, request, snapshot]))
 
@@ -65,15 +65,17 @@ def names_of(entry: Entry) -> list[str]:
     A settlement moves the account's sums as a charge does, so the name of the last charge leads to
     whichever of both was last.
     """
-    if entry.kind == Kind.ACCOUNT:
-        return [kind_name(kind) for kind in (Kind.SNAPSHOT, Kind.CHARGE, Kind.BUDGET)]
+    if entry.kind == EntryKind.ACCOUNT:
+        return [
+            kind_name(kind) for kind in (EntryKind.SNAPSHOT, EntryKind.CHARGE, EntryKind.BUDGET)
+        ]
     names = []
-    if entry.kind in (Kind.FORMAT, Kind.SNAPSHOT, Kind.CHARGE, Kind.BUDGET):
+    if entry.kind in (EntryKind.FORMAT, EntryKind.SNAPSHOT, EntryKind.CHARGE, EntryKind.BUDGET):
         names.append(kind_name(entry.kind))
-    if entry.kind in (Kind.CHARGE, Kind.RELEASE) and entry.snapshot is not None:
+    if entry.kind in (EntryKind.CHARGE, EntryKind.RELEASE) and entry.snapshot is not None:
         names.append(request_name(entry.kind, entry.label, entry.snapshot))
-    if entry.kind == Kind.SETTLEMENT and entry.charge is not None:
-        names += [kind_name(Kind.CHARGE), settlement_name(entry.charge)]
+    if entry.kind == EntryKind.SETTLEMENT and entry.charge is not None:
+        names += [kind_name(EntryKind.CHARGE), settlement_name(entry.charge)]
     return names
 
 
@@ -82,10 +84,10 @@ def _seal(name: str, number: int) -> str:
     return digest(f"{name} {number}")[:16]
 
 
-class Rows:
+class LedgerRows:
     """The rows of a ledger inside one transaction."""
 
-    def __init__(self, run: Runner, *, lock: str = "") -> None:
+    def __init__(self, run: StatementRunner, *, lock: str = "") -> None:
         self._run = run
         row = run(f"SELECT version, entries, hash, time FROM head WHERE one = 1{lock}").fetchone()
         if row is None:
@@ -99,10 +101,12 @@ class Rows:
         self._version = int(version)
 
     @staticmethod
-    def create(run: Runner) -> None:
+    def create(run: StatementRunner) -> None:
         """The head and the first entry of a new ledger."""
         run("INSERT INTO head VALUES (1, ?, 0, ?, ?)", (FORMAT, GENESIS, ""))
-        Rows(run).append(Kind.LEDGER, account=None, label="onesided", content={"format": FORMAT})
+        LedgerRows(run).append(
+            EntryKind.LEDGER, account=None, label="onesided", content={"format": FORMAT}
+        )
 
     @property
     def version(self) -> int:
@@ -116,7 +120,7 @@ class Rows:
 
     def append(
         self,
-        kind: Kind,
+        kind: EntryKind,
         *,
         account: int | None,
         label: str,
@@ -188,25 +192,25 @@ class Rows:
                 self._found[account, name] = entry
         return [self._found[account, name] for name in names]
 
-    def latest(self, account: int, kind: Kind) -> Entry | None:
+    def latest(self, account: int, kind: EntryKind) -> Entry | None:
         """The last entry of an account that is a snapshot, or that moved its sums (a charge)."""
         (entry,) = self.look_up(account, [kind_name(kind)])
         if entry is None:
             raise LedgerDamaged("The index of the ledger is missing")
-        return None if entry.kind == Kind.ACCOUNT else entry
+        return None if entry.kind == EntryKind.ACCOUNT else entry
 
     def budget(self, account: int) -> Fraction:
         """The budget at the opening of an account, or the last one it was raised to."""
-        (entry,) = self.look_up(account, [kind_name(Kind.BUDGET)])
+        (entry,) = self.look_up(account, [kind_name(EntryKind.BUDGET)])
         if entry is None:
             raise LedgerDamaged("The index of the ledger is missing")
         return Fraction(entry.body()["content"]["budget"])
 
     def frozen_format(self, account: int) -> Entry | None:
         """The entry that froze the format of an account that was opened without one."""
-        return self.look_up(account, [kind_name(Kind.FORMAT)])[0]
+        return self.look_up(account, [kind_name(EntryKind.FORMAT)])[0]
 
-    def latest_of(self, account: int, kind: Kind, request: str, snapshot: int) -> Entry | None:
+    def latest_of(self, account: int, kind: EntryKind, request: str, snapshot: int) -> Entry | None:
         """The last charge or release of one request on one snapshot."""
         return self.look_up(account, [request_name(kind, request, snapshot)])[0]
 
@@ -226,7 +230,7 @@ class Rows:
         rows = self._run(f"SELECT {_COLUMNS} FROM entries WHERE kind = 'account' ORDER BY number")
         return [_entry(row) for row in rows.fetchall()]
 
-    def of_charge(self, kind: Kind, charge: int) -> list[Entry]:
+    def of_charge(self, kind: EntryKind, charge: int) -> list[Entry]:
         """The steps or the settlement of a charge, found without the index.
 
         They follow soon after their charge, so this looks at few entries.
@@ -245,7 +249,7 @@ class Rows:
         well; so what the index does not know is looked for behind the charge.
         """
         (found,) = self.look_up(account, [settlement_name(charge)])
-        return found or next(iter(self.of_charge(Kind.SETTLEMENT, charge)), None)
+        return found or next(iter(self.of_charge(EntryKind.SETTLEMENT, charge)), None)
 
     def release_of(self, charge: int) -> Entry | None:
         """The release that was stored for a charge."""
@@ -302,14 +306,14 @@ _TYPES: tuple[type | tuple[type, ...], ...] = (
     str,
     str,
 )
-_KINDS = frozenset(Kind)
+_KINDS = frozenset(EntryKind)
 
 
 def _entry(row: Sequence[Any]) -> Entry:
     number, kind, account, label, snapshot, charge, text, hash_ = row
     if not all(map(isinstance, row, _TYPES)) or kind not in _KINDS:
         raise changed(number)
-    return Entry(number, Kind(kind), account, label, snapshot, charge, text, hash_)
+    return Entry(number, EntryKind(kind), account, label, snapshot, charge, text, hash_)
 
 
 def _other_format(version: object) -> str:

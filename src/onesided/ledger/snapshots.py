@@ -6,18 +6,18 @@ import hmac
 from dataclasses import replace
 
 from onesided.ledger.base import CoinKey, LedgerDamaged, Snapshot
-from onesided.ledger.chain import Entry, Kind, format_of
+from onesided.ledger.chain import Entry, EntryKind, format_of
 from onesided.ledger.records import coin_key_digest, fingerprint_key_digest, keyed_fingerprint
-from onesided.ledger.rows import Rows
+from onesided.ledger.rows import LedgerRows
 from onesided.randomness import fresh_coin_key
 
 FINGERPRINT_KEY = 0
 """The number under which an account's secret for fingerprints stands among its coin keys."""
 
 
-def current_snapshot(rows: Rows, account: int, fingerprint: str) -> Snapshot | None:
+def current_snapshot(rows: LedgerRows, account: int, fingerprint: str) -> Snapshot | None:
     """The account's last snapshot if it is of this state of the data."""
-    latest = rows.latest(account, Kind.SNAPSHOT)
+    latest = rows.latest(account, EntryKind.SNAPSHOT)
     if latest is None:
         return None
     body = latest.body()
@@ -30,14 +30,14 @@ def current_snapshot(rows: Rows, account: int, fingerprint: str) -> Snapshot | N
     return _snapshot(rows, latest) if hmac.compare_digest(latest.label, name) else None
 
 
-def new_snapshot(rows: Rows, account: int, fingerprint: str) -> Snapshot:
+def new_snapshot(rows: LedgerRows, account: int, fingerprint: str) -> Snapshot:
     """The next snapshot, with a coin key of its own."""
-    latest = rows.latest(account, Kind.SNAPSHOT)
+    latest = rows.latest(account, EntryKind.SNAPSHOT)
     number = 1 if latest is None else latest.body()["snapshot"] + 1
     coin_key = CoinKey(fresh_coin_key())
     secret = _fingerprint_key(rows, account)
     entry = rows.append(
-        Kind.SNAPSHOT,
+        EntryKind.SNAPSHOT,
         account=account,
         label=keyed_fingerprint(fingerprint, secret),
         snapshot=number,
@@ -50,7 +50,7 @@ def new_snapshot(rows: Rows, account: int, fingerprint: str) -> Snapshot:
     return replace(_snapshot(rows, entry), fresh=True)
 
 
-def _fingerprint_key(rows: Rows, account: int) -> str:
+def _fingerprint_key(rows: LedgerRows, account: int) -> str:
     """The account's secret; it is drawn with the first snapshot that needs it."""
     known = rows.coin_key(account, FINGERPRINT_KEY)
     if known is None:
@@ -59,7 +59,7 @@ def _fingerprint_key(rows: Rows, account: int) -> str:
     return known
 
 
-def _snapshot(rows: Rows, entry: Entry) -> Snapshot:
+def _snapshot(rows: LedgerRows, entry: Entry) -> Snapshot:
     body = entry.body()
     secret = rows.coin_key(entry.account, body["snapshot"])
     if secret is None or coin_key_digest(CoinKey(secret)) != body["content"]["coin_key_sha256"]:

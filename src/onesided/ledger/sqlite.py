@@ -18,7 +18,7 @@ from pathlib import Path
 
 from onesided.errors import LedgerError
 from onesided.ledger.base import LedgerDamaged, LedgerMissing
-from onesided.ledger.rows import Rows
+from onesided.ledger.rows import LedgerRows
 from onesided.ledger.store import APPEND_ONLY, WAIT_SECONDS, Store, tables
 
 PAGE = 4096
@@ -64,12 +64,12 @@ class SqliteStore(Store):
     def _name(self) -> str:
         return f"file {self._path.name}" if self._path else "memory"
 
-    def begin(self, *, write: bool) -> Rows:
+    def begin(self, *, write: bool) -> LedgerRows:
         """BEGIN IMMEDIATE for a writer; a reader sees the state of its first statement."""
         connection = self._connection or self._connect()
         self._same_file()
         connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
-        return Rows(connection.execute)
+        return LedgerRows(connection.execute)
 
     def commit(self) -> None:
         """One fsync; afterwards the file must still be the one that was opened."""
@@ -186,7 +186,7 @@ def _create(connection: sqlite3.Connection) -> None:
     connection.execute("BEGIN IMMEDIATE")
     for statement in (*tables("INTEGER", "BLOB"), *_append_only()):
         connection.execute(statement)
-    Rows.create(connection.execute)
+    LedgerRows.create(connection.execute)
     connection.execute("COMMIT")
 
 

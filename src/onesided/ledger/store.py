@@ -16,7 +16,7 @@ from contextlib import contextmanager
 
 from onesided.errors import LedgerError
 from onesided.ledger.base import Head, LedgerDamaged
-from onesided.ledger.rows import Rows
+from onesided.ledger.rows import LedgerRows
 
 WAIT_SECONDS = 30
 """How long a writer waits for the others."""
@@ -28,9 +28,9 @@ LARGEST_PAYLOAD = 256 * 1024 * 1024
 def tables(integer: str, binary: str) -> tuple[str, ...]:
     """The tables and indexes, in the words of a store for `integer` and `binary` columns.
 
-    `entries` is the truth. `head` is its end and `latest` an index to it, by names (see `Rows`),
-    so that a charge takes the same time however long the chain is. `coin_keys` and `payloads` hold
-    what the chain knows by hash alone.
+    `entries` is the truth. `head` is its end and `latest` an index to it, by names (see
+    `LedgerRows`), so that a charge takes the same time however long the chain is. `coin_keys` and
+    `payloads` hold what the chain knows by hash alone.
     """
     return (
         f"CREATE TABLE head (one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL,"
@@ -62,19 +62,19 @@ class Store(ABC):
         _let_go_before_forks(self)
 
     @contextmanager
-    def writing(self) -> Iterator[Rows]:
+    def writing(self) -> Iterator[LedgerRows]:
         """One transaction that excludes all other writers; durable once this is left."""
         with self._transaction(write=True) as rows:
             yield rows
 
     @contextmanager
-    def reading(self) -> Iterator[Rows]:
+    def reading(self) -> Iterator[LedgerRows]:
         """One consistent view of the ledger."""
         with self._transaction(write=False) as rows:
             yield rows
 
     @contextmanager
-    def _transaction(self, *, write: bool) -> Iterator[Rows]:
+    def _transaction(self, *, write: bool) -> Iterator[LedgerRows]:
         with self._turn:
             if self._closed:
                 raise LedgerError("This ledger was closed; open it again.")
@@ -89,7 +89,7 @@ class Store(ABC):
                     raise
                 self._seen = rows.head
 
-    def _continues(self, rows: Rows) -> None:
+    def _continues(self, rows: LedgerRows) -> None:
         """Refuse a ledger that has lost what this process has seen of it, as an old copy has."""
         if self._seen is None or rows.head == self._seen:
             return
@@ -109,7 +109,7 @@ class Store(ABC):
         self.disconnect()
 
     @abstractmethod
-    def begin(self, *, write: bool) -> Rows:
+    def begin(self, *, write: bool) -> LedgerRows:
         """Begin a transaction; connect first where needed."""
 
     @abstractmethod

@@ -7,7 +7,7 @@ from typing import Any
 from onesided.errors import LedgerError, RequestError
 from onesided.ledger.account import StoredAccount, check_label
 from onesided.ledger.base import Head, LedgerDamaged, Terms, Verification
-from onesided.ledger.chain import Kind, canonical
+from onesided.ledger.chain import EntryKind, canonical
 from onesided.ledger.export import exported
 from onesided.ledger.protocols import Account
 from onesided.ledger.records import format_to_json, terms_to_json
@@ -44,7 +44,7 @@ class StoredLedger:
             )
         with self._store.writing() as rows:
             opened = rows.account_named(terms.dataset) or rows.append(
-                Kind.ACCOUNT, account=None, label=terms.dataset, content=terms_to_json(terms)
+                EntryKind.ACCOUNT, account=None, label=terms.dataset, content=terms_to_json(terms)
             )
             if continued(rows, opened, terms) is None:
                 freeze(rows, opened, terms)

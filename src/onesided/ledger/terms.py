@@ -7,18 +7,18 @@ from typing import Any
 
 from onesided.errors import LedgerError
 from onesided.ledger.base import Terms
-from onesided.ledger.chain import Entry, Kind, canonical
+from onesided.ledger.chain import Entry, EntryKind, canonical
 from onesided.ledger.records import format_to_json, terms_from_json
-from onesided.ledger.rows import Rows
+from onesided.ledger.rows import LedgerRows
 from onesided.loss import show
 
 
-def agreed(rows: Rows, opened: Entry) -> Terms:
+def agreed(rows: LedgerRows, opened: Entry) -> Terms:
     """The terms of the account that the entry `opened`, with the budget of today."""
     return terms_from_json(_content(rows, opened), rows.budget(opened.number))
 
 
-def continued(rows: Rows, opened: Entry, asked: Terms) -> Terms | None:
+def continued(rows: LedgerRows, opened: Entry, asked: Terms) -> Terms | None:
     """The terms of the account, which must be those that are asked for; LedgerError otherwise.
 
     None where the format that is asked for must be frozen first: see `freeze`.
@@ -37,14 +37,14 @@ def continued(rows: Rows, opened: Entry, asked: Terms) -> Terms | None:
     return terms
 
 
-def freeze(rows: Rows, opened: Entry, asked: Terms) -> None:
+def freeze(rows: LedgerRows, opened: Entry, asked: Terms) -> None:
     """Freeze the format of an account that has none, as all of format 1."""
     rows.append(
-        Kind.FORMAT, account=opened.number, label=asked.dataset, content=format_to_json(asked)
+        EntryKind.FORMAT, account=opened.number, label=asked.dataset, content=format_to_json(asked)
     )
 
 
-def _content(rows: Rows, opened: Entry) -> dict[str, Any]:
+def _content(rows: LedgerRows, opened: Entry) -> dict[str, Any]:
     content: dict[str, Any] = opened.body()["content"]
     frozen = rows.frozen_format(opened.number)
     return content if frozen is None else {**content, **frozen.body()["content"]}

@@ -10,21 +10,21 @@ from typing import Any
 
 from onesided.errors import OnesidedError
 from onesided.ledger.base import CoinKey, Head, Spending, Verification
-from onesided.ledger.chain import FORMAT, GENESIS, Entry, Kind, format_of
+from onesided.ledger.chain import FORMAT, GENESIS, Entry, EntryKind, format_of
 from onesided.ledger.records import (
     NOTHING_HELD,
     books_to_json,
     coin_key_digest,
     fingerprint_key_digest,
-    loss_from_json,
     spending_from_json,
 )
-from onesided.ledger.rows import Rows, names_of
+from onesided.ledger.rows import LedgerRows, names_of
 from onesided.ledger.snapshots import FINGERPRINT_KEY
 from onesided.ledger.totals import Booking, Standing, addresses
+from onesided.loss import Loss
 
 
-def verified(rows: Rows, anchor: Head | None) -> Verification:
+def verified(rows: LedgerRows, anchor: Head | None) -> Verification:
     """Read the chain from its first entry and retell it; stop at the first entry that is wrong."""
     story = _Story(rows)
     previous, time, number, form = GENESIS, "", 0, 1
@@ -63,7 +63,7 @@ def _need(condition: bool, reason: str) -> None:
         raise _Wrong(reason)
 
 
-def _found(rows: Rows, number: int, reason: str) -> Verification:
+def _found(rows: LedgerRows, number: int, reason: str) -> Verification:
     return Verification(
         head=rows.head, problem=f"Entry {number} cannot be right: {reason}.", first_bad=number
     )
@@ -91,21 +91,21 @@ class _Account:
 class _Story:
     """Every account, rebuilt from the entries alone."""
 
-    def __init__(self, rows: Rows) -> None:
+    def __init__(self, rows: LedgerRows) -> None:
         self._rows = rows
         self._accounts: dict[int, _Account] = {}
         self._index: dict[tuple[int, str], int] = {}
         self._tellers: dict[str, Callable[[Entry, dict[str, Any]], None]] = {
-            Kind.LEDGER: self._ledger,
-            Kind.ACCOUNT: self._account,
-            Kind.FORMAT: self._format,
-            Kind.SNAPSHOT: self._snapshot,
-            Kind.CHARGE: self._charge,
-            Kind.STEP: self._step,
-            Kind.SETTLEMENT: self._settlement,
-            Kind.RELEASE: self._release,
-            Kind.FAILURE: self._failure,
-            Kind.BUDGET: self._budget,
+            EntryKind.LEDGER: self._ledger,
+            EntryKind.ACCOUNT: self._account,
+            EntryKind.FORMAT: self._format,
+            EntryKind.SNAPSHOT: self._snapshot,
+            EntryKind.CHARGE: self._charge,
+            EntryKind.STEP: self._step,
+            EntryKind.SETTLEMENT: self._settlement,
+            EntryKind.RELEASE: self._release,
+            EntryKind.FAILURE: self._failure,
+            EntryKind.BUDGET: self._budget,
         }
 
     def tell(self, entry: Entry, body: dict[str, Any]) -> None:
@@ -181,7 +181,7 @@ class _Story:
         _need(spending is not None, "its charge is no open reservation")
         assert spending is not None
         before = account.standing.total.epsilon
-        chosen = loss_from_json(content["loss"])
+        chosen = Loss.from_json(content["loss"])
         booking = account.standing.settle(spending, chosen, account.snapshot)
         self._books(entry, content, booking, account.standing.total.epsilon - before)
         self._moved(entry, spending, account.snapshot, booking)

@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from onesided.data.histogram import Counts
+from onesided.data.histogram import Counts, Floats
 from onesided.errors import InputError, MechanismRefused
 from onesided.mechanisms.base import Kind, PublicShape
 from onesided.mechanisms.buckets.algorithm import BucketAlgorithm, Bucketed, measured_alone
@@ -49,6 +49,7 @@ class AGrid(BucketAlgorithm):
     name: ClassVar[str] = "agrid"
     kind: ClassVar[Kind] = Kind.SOUND
     summary: ClassVar[str] = "two-dimensional: a coarse grid, refined where noisy counts are high"
+    dimensions: ClassVar[int | None] = 2
 
     total_share: Fraction = Fraction(1, 20)
     coarse_share: Fraction = Fraction(1, 2)
@@ -63,7 +64,7 @@ class AGrid(BucketAlgorithm):
             raise InputError("granularity must be a number greater than 0.")
 
     def check_shape(self, shape: tuple[int, ...]) -> None:
-        if len(shape) != 2:
+        if len(shape) != self.dimensions:
             raise MechanismRefused(
                 "agrid needs a histogram of two dimensions; use privtree for any other number."
             )
@@ -161,7 +162,7 @@ class Refinement:
         column //= np.bincount(self.grid.columns)[self.grid.columns][None, :]
         return np.asarray(first[where] + row * self.across[where] + column, dtype=np.int64)
 
-    def reconciled(self, coarse: Counts, fine: Counts, alpha: float) -> NDArray[np.float64]:
+    def reconciled(self, coarse: Counts, fine: Counts, alpha: float) -> Floats:
         """The best estimate of each part from its own count and its cell's.
 
         A cell's count has variance ∝ 1/α², the sum over its L parts ∝ L/(1−α)²; what their weighted

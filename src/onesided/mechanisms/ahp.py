@@ -17,7 +17,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from onesided.data.histogram import Counts
+from onesided.data.histogram import Counts, Floats
 from onesided.errors import InputError
 from onesided.mechanisms.base import Kind, PublicShape
 from onesided.mechanisms.buckets.algorithm import BucketAlgorithm, Bucketed, measured_alone
@@ -112,9 +112,7 @@ def clusters(noisy: Counts, variance: float) -> NDArray[np.int64]:
     return np.asarray(np.cumsum(labels)[where].reshape(noisy.shape), dtype=np.int64)
 
 
-def _cheapest_cuts(
-    values: NDArray[np.float64], sizes: NDArray[np.int64], variance: float
-) -> list[int]:
+def _cheapest_cuts(values: Floats, sizes: NDArray[np.int64], variance: float) -> list[int]:
     """The first position of each cluster of sorted `values` that occur `sizes` times.
 
     The cost w(i, j) of a cluster i … j−1 meets the quadrangle inequality: so does the squared

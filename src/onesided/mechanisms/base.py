@@ -87,6 +87,10 @@ class Mechanism(ABC):
     needs_domain: ClassVar[bool] = True
     #: Whether it makes use of bins that, by the policy's text, hold sensitive units only.
     reads_policy: ClassVar[bool] = False
+    #: Whether it treats every bin for itself and all of them alike.
+    bin_by_bin: ClassVar[bool] = False
+    #: The number of dimensions that it answers for; None for any.
+    dimensions: ClassVar[int | None] = None
     #: What `expected_error` takes for granted about the data, to be read after "if".
     assumes: ClassVar[str] = "units are spread evenly over the groups"
     #: Why a session does not release it, for mechanisms that are not sound.

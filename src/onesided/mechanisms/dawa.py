@@ -12,9 +12,8 @@ from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from onesided.data.histogram import Counts
+from onesided.data.histogram import Counts, Floats
 from onesided.errors import InputError, MechanismRefused
 from onesided.mechanisms.base import Kind, PublicShape
 from onesided.mechanisms.buckets.algorithm import BucketAlgorithm, Bucketed, measured_alone
@@ -85,11 +84,11 @@ class Dawa(BucketAlgorithm):
         rate = budget * (1 - self.partition_share) / k
         ordered = _ordered(counts, tree)
         totals = measure_for(self.workload, np.add.reduceat(ordered, starts), rate, rng)
-        buckets = np.empty(tree.bins, dtype=np.int64)
-        buckets[tree.order] = np.repeat(np.arange(starts.size), np.diff(starts, append=tree.bins))
+        sizes = np.diff(starts, append=tree.bins)
+        buckets = tree.back(np.repeat(np.arange(starts.size), sizes))
         return Bucketed(
-            value=self._value(totals.estimates, rate, buckets).reshape(counts.shape),
-            buckets=buckets.reshape(counts.shape),
+            value=self._value(totals.estimates, rate, buckets),
+            buckets=buckets,
             intervals=(totals.measured.interval,),
             parts={"bucket_totals": totals.measured.values},
         )
@@ -113,14 +112,12 @@ class Dawa(BucketAlgorithm):
     def _law_rate(self, k: int, budget: Fraction) -> Fraction:
         return budget * self.partition_share / (2 * k)
 
-    def _value(
-        self, totals: NDArray[np.float64], rate: Fraction, buckets: Counts
-    ) -> NDArray[np.float64]:
+    def _value(self, totals: Floats, rate: Fraction, buckets: Counts) -> Floats:
         if self.workload is not Workload.CELLS:
-            return (totals / np.bincount(buckets))[buckets]
+            return (totals / np.bincount(buckets.reshape(-1)))[buckets]
         return spread_evenly(shrunk(totals, float(self.shrink / rate)), buckets)
 
 
 def _ordered(counts: Counts, tree: HalvingTree) -> Counts:
     """The counts in the order of the tree, none larger than deviations can be computed for."""
-    return np.minimum(counts.reshape(-1)[tree.order], largest_count(tree.bins))
+    return np.minimum(tree.along(counts), largest_count(tree.bins))

@@ -39,6 +39,7 @@ class Hybrid(Mechanism):
         "two-sided noise on bins the policy makes sensitive, one-sided elsewhere"
     )
     reads_policy: ClassVar[bool] = True
+    bin_by_bin: ClassVar[bool] = True
 
     sensitive_share: Fraction = Fraction(1, 2)
 

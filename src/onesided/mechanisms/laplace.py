@@ -25,6 +25,7 @@ class Laplace(Mechanism):
     name: ClassVar[str] = "laplace"
     kind: ClassVar[Kind] = Kind.SOUND
     summary: ClassVar[str] = "ordinary differential privacy: two-sided geometric noise on all units"
+    bin_by_bin: ClassVar[bool] = True
 
     clip: bool = False
 

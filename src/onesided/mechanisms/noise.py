@@ -7,9 +7,8 @@ from functools import lru_cache
 from math import ceil, exp, expm1, log
 
 import numpy as np
-from numpy.typing import NDArray
 
-from onesided.data.histogram import Counts
+from onesided.data.histogram import Counts, Floats
 from onesided.randomness import floor_exp
 
 CONFIDENCE = Fraction(95, 100)
@@ -48,7 +47,7 @@ def geometric_mean(rate: Fraction | float) -> float:
     return exp(-float(rate)) / -expm1(-float(rate))
 
 
-def unbiased(seen: Counts, rate: float) -> NDArray[np.float64]:
+def unbiased(seen: Counts, rate: float) -> Floats:
     """Estimates of counts x of which x − G = `seen` was released, with the least noise.
 
     A bin with seen ≤ 0 falls short of 0 by noise that is distributed as G, whatever x is: how far

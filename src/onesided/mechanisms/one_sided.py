@@ -32,6 +32,7 @@ class OneSided(Mechanism):
     kind: ClassVar[Kind] = Kind.SOUND
     summary: ClassVar[str] = "one-sided geometric noise on the non-sensitive units; any keys"
     needs_domain: ClassVar[bool] = False
+    bin_by_bin: ClassVar[bool] = True
 
     clip: bool = True
     correct: bool = True

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onesided.data import Interval, Measured
-from onesided.data.histogram import Counts
+from onesided.data.histogram import Counts, Floats
 from onesided.errors import InputError, MechanismRefused
 from onesided.mechanisms.base import Kind, PublicShape
 from onesided.mechanisms.buckets.algorithm import BucketAlgorithm, Bucketed
@@ -111,7 +111,7 @@ class PrivBayes(BucketAlgorithm):
     ) -> Bucketed:
         self.check_shape(counts.shape)
         # An attribute with a single value says nothing and should not cost anything.
-        table = Table(counts.reshape([side for side in counts.shape if side > 1] or [1]))
+        table = Marginals(counts.reshape([side for side in counts.shape if side > 1] or [1]))
         network_budget, marginal_budget = self._budgets(table.attributes, budget)
 
         total_rate = budget * self.total_share / k
@@ -145,7 +145,7 @@ class PrivBayes(BucketAlgorithm):
         return network, budget * (1 - self.total_share) - network
 
     def _network(
-        self, table: Table, most_cells: Fraction, budget: Fraction, rng: Randomness
+        self, table: Marginals, most_cells: Fraction, budget: Fraction, rng: Randomness
     ) -> list[Edge]:
         """Attributes one after the other, each with the parents among the earlier ones."""
         network = [Edge(0, ())]
@@ -171,7 +171,7 @@ class PrivBayes(BucketAlgorithm):
             yield from (Edge(attribute, parents) for parents in maximal(allowed))
 
 
-class Table:
+class Marginals:
     """The counts of all attributes, their marginals, and how far these are from independence."""
 
     def __init__(self, counts: Counts) -> None:
@@ -236,9 +236,7 @@ def maximal(sets: Iterable[Axes]) -> list[Axes]:
     return [one for one in distinct if not any(set(one) < set(other) for other in distinct)]
 
 
-def joint_distribution(
-    network: list[Edge], marginals: dict[Axes, Counts], sides: Axes
-) -> NDArray[np.float64]:
+def joint_distribution(network: list[Edge], marginals: dict[Axes, Counts], sides: Axes) -> Floats:
     """Π p(attribute | parents) over the whole domain, from the noisy marginals."""
     share = np.ones(sides)
     for edge in network:

@@ -76,7 +76,7 @@ class PrivTree(BucketAlgorithm):
         self, counts: Counts, k: int, budget: Fraction, rng: Randomness, n: int | None = None
     ) -> Bucketed:
         tree = halving_tree(counts.shape)
-        cumulated = np.concatenate(([0], np.cumsum(counts.reshape(-1)[tree.order])))
+        cumulated = np.concatenate(([0], np.cumsum(tree.along(counts))))
         plan = self.calibration(counts.shape, k, budget * self.partition_share)
         starts = self._leaves(tree, cumulated, plan, rng)
         ends = np.append(starts[1:], tree.bins)
@@ -84,11 +84,10 @@ class PrivTree(BucketAlgorithm):
         rate = budget * (1 - self.partition_share) / k
         measured = measure_totals(cumulated[ends] - cumulated[starts], rate, rng)
         totals = shrunk(measured.values, float(self.shrink / rate))
-        buckets = np.empty(tree.bins, dtype=np.int64)
-        buckets[tree.order] = np.repeat(np.arange(starts.size), ends - starts)
+        buckets = tree.back(np.repeat(np.arange(starts.size), ends - starts))
         return Bucketed(
-            value=spread_evenly(totals, buckets).reshape(counts.shape),
-            buckets=buckets.reshape(counts.shape),
+            value=spread_evenly(totals, buckets),
+            buckets=buckets,
             intervals=(measured.interval,),
             parts={"bucket_totals": measured.values},
         )

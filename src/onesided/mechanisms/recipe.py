@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onesided.data import Histogram, Measurement, MeasurementTerms
+from onesided.data.histogram import Floats
 from onesided.errors import InputError
 from onesided.loss import Loss
 from onesided.mechanisms.base import Kind, Mechanism, PublicShape
@@ -156,7 +157,7 @@ class NaiveRecipe(Mechanism):
 
 def move_to_survivors(
     value: NDArray[Any], buckets: NDArray[np.int64], empty: NDArray[np.bool_]
-) -> NDArray[np.float64]:
+) -> Floats:
     """0 on `empty` bins Z; elsewhere `value`·|B| / |B∖Z|, where B is the bin's bucket."""
     numbers = buckets.reshape(-1)
     sizes = np.bincount(numbers)

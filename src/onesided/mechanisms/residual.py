@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from onesided.data import Covers, Histogram, Interval, Measured, Measurement, MeasurementTerms
-from onesided.data.histogram import Counts
+from onesided.data.histogram import Counts, Floats
 from onesided.errors import InputError
 from onesided.loss import Loss, rational
 from onesided.mechanisms.base import Kind, Mechanism, PublicShape
@@ -23,8 +22,6 @@ from onesided.mechanisms.noise import (
 )
 from onesided.mechanisms.one_sided import add_median, one_sided_noise, subtract_noise
 from onesided.randomness import Randomness
-
-Floats = NDArray[np.float64]
 
 TOTAL_SHARE = Fraction(1, 8)
 """The part of a that pays for a noisy number of sensitive units where n is not public."""
@@ -49,8 +46,8 @@ class SensitiveTotal:
 class Residual(Mechanism):
     """ỹ = (x_ns − G)₊ at b = ε − a, then the sensitive units of the bins with ỹ > 0 at a.
 
-    With S = {i : ỹᵢ > 0}: the sensitive mass M ≈ (n − Σỹ)₊ is expected to lie like ỹ; neighbours in
-    S are merged until a bucket expects c·k/a of it; each bucket's true number of sensitive units
+    With S = {i : ỹᵢ > 0}: (n − Σỹ)₊ sensitive units are expected, and to lie like ỹ; neighbours in
+    S are merged until a bucket expects c·k/a of them; each bucket's true number of sensitive units
     is measured with two-sided geometric noise of rate a/k, shrunk (`shrunk_to_foreseen`) and spread
     over its bins in proportion to ỹ. Buckets follow from ỹ and n: no budget goes into structure.
 
@@ -139,26 +136,35 @@ class Residual(Mechanism):
 
         `total` is None where n is public and says as much.
         """
-        order = np.arange(data.bins) if data.all.ndim == 1 else halving_tree(data.shape).order
-        line = data if data.all.ndim == 1 else data.rearranged(order)
-        floor = seen.floor.reshape(-1)[order]
-        support = np.flatnonzero(floor)
-        shape = floor[support]
+        if data.all.ndim > 1:
+            tree = halving_tree(data.shape)
+            line, floor = data.rearranged(tree.order), tree.along(seen.floor)
+            found = self._along(line, Seen(floor, seen.rate), budget, total, rng)
+            return found.at(tree.back(np.arange(tree.bins))).measurement()
+        found = self._along(data, seen, budget, total, rng)
+        if not data.open_domain:
+            return found.measurement()
+        keys = np.flatnonzero(found.lower)
+        return found.at(keys).measurement(keys)
+
+    def _along(
+        self,
+        line: Histogram,
+        seen: Seen,
+        budget: Fraction,
+        total: SensitiveTotal | None,
+        rng: Randomness,
+    ) -> _Completed:
+        """`complete` for bins along a line, of which neighbours are merged."""
+        support = np.flatnonzero(seen.floor)
+        shape = seen.floor[support]
         if self.correct:
             shape = add_median(shape, seen.rate)
         remainder = self._remainder(line, support, shape, total, budget, rng)
-        value = np.zeros(data.bins)
+        value = np.zeros(line.bins)
         value[support] = shape + remainder.spread
-        upper = _upper_bound(line, floor, seen.rate, support, remainder, total)
-        listed = support if data.open_domain else np.argsort(order)
-        target = (-1,) if data.open_domain else data.shape
-        lower = floor[listed].reshape(target)
-        return Measurement(
-            value=value[listed].reshape(target),
-            intervals=intervals(lower, upper[listed].reshape(target), seen.rate),
-            keys=support if data.open_domain else None,
-            parts={"lower": lower},
-        )
+        upper = _upper_bound(line, seen.floor, seen.rate, support, remainder, total)
+        return _Completed(value, seen.floor, upper, seen.rate)
 
     def _remainder(
         self,
@@ -171,9 +177,9 @@ class Residual(Mechanism):
     ) -> _Remainder:
         """Measure the sensitive units of the bins `support`, in buckets that follow `shape` = ỹ."""
         rate = budget / line.k
-        mass = float(shape.sum())
-        expected = max(total.value if total else (line.n or 0) - mass, 0.0)
-        weights = shape.astype(np.float64) * (expected / max(mass, 1.0))
+        seen_units = float(shape.sum())
+        sensitive_units = max(total.value if total else (line.n or 0) - seen_units, 0.0)
+        weights = shape.astype(np.float64) * (sensitive_units / max(seen_units, 1.0))
         buckets = merged(weights, self.merge / float(rate))
         count = int(buckets[-1]) + 1 if buckets.size else 0
         true = np.zeros(count, dtype=np.int64)
@@ -192,6 +198,28 @@ class Seen:
 
     floor: Counts
     rate: Fraction
+
+
+@dataclass(frozen=True)
+class _Completed:
+    """The released `value`, `lower` = ỹ with noise of `rate`, and an `upper` bound of each bin."""
+
+    value: Floats
+    lower: Counts
+    upper: Counts
+    rate: Fraction
+
+    def at(self, bins: Counts) -> _Completed:
+        """What was found of these bins, in the shape of `bins`."""
+        return replace(self, value=self.value[bins], lower=self.lower[bins], upper=self.upper[bins])
+
+    def measurement(self, keys: Counts | None = None) -> Measurement:
+        return Measurement(
+            value=self.value,
+            intervals=intervals(self.lower, self.upper, self.rate),
+            keys=keys,
+            parts={"lower": self.lower},
+        )
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,9 @@ from math import exp, expm1, sqrt
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from onesided.data import Covers, Histogram, Interval, Measured, Measurement, MeasurementTerms
-from onesided.data.histogram import Counts
+from onesided.data.histogram import Counts, Floats
 from onesided.errors import MechanismRefused
 from onesided.loss import Loss
 from onesided.mechanisms.base import Kind, Mechanism, PublicShape
@@ -35,6 +34,7 @@ class RandomizedResponse(Mechanism):
     kind: ClassVar[Kind] = Kind.IDEALISED
     summary: ClassVar[str] = "counts of a sample of true non-sensitive units (OsdpRR)"
     needs_domain: ClassVar[bool] = False
+    bin_by_bin: ClassVar[bool] = True
 
     scale: bool = False
 
@@ -89,8 +89,8 @@ class RandomizedResponse(Mechanism):
 class SampleEstimate:
     """`estimate` of each count of non-sensitive units, and its `standard_error`."""
 
-    estimate: NDArray[np.float64]
-    standard_error: NDArray[np.float64]
+    estimate: Floats
+    standard_error: Floats
 
 
 def sample_estimate(kept: Counts, epsilon: Fraction) -> SampleEstimate:

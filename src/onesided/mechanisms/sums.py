@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onesided.data import Covers, Histogram, Interval, Measured, Measurement, MeasurementTerms
-from onesided.data.histogram import Counts
+from onesided.data.histogram import Counts, Floats
 from onesided.errors import InputError, MechanismRefused
 from onesided.loss import Loss, Number, positive, quantity
 from onesided.mechanisms.noise import CONFIDENCE, geometric_mean, geometric_quantile
@@ -211,7 +211,7 @@ def _ratio_interval(sums: Interval, counts: Interval, most: float) -> Interval:
     )
 
 
-def _ratio(sums: NDArray[Any], counts: Counts, most: float) -> NDArray[np.float64]:
+def _ratio(sums: NDArray[Any], counts: Counts, most: float) -> Floats:
     """sum / count, which cannot exceed the bound `most` of a single value."""
     safe = np.maximum(counts, 1)
     return np.where(counts > 0, np.minimum(sums / safe, most), np.nan)

@@ -10,7 +10,7 @@ from typing import Any
 MANY = 1000
 
 
-class Verdict(Enum):
+class ClaimVerdict(Enum):
     """Whether a claim held; the value is the word to show."""
 
     HOLDS = "holds"
@@ -19,7 +19,7 @@ class Verdict(Enum):
     OPEN = "cannot be tested"
 
     @classmethod
-    def of(cls, *checks: bool) -> Verdict:
+    def of(cls, *checks: bool) -> ClaimVerdict:
         """All checks pass, some do, or none does."""
         if all(checks):
             return cls.HOLDS
@@ -66,12 +66,12 @@ class Claim:
     paper: str
     measured: str
     criterion: str
-    verdict: Verdict
+    verdict: ClaimVerdict
     remark: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Table:
+class NumberTable:
     """Numbers to look up."""
 
     title: str
@@ -96,7 +96,7 @@ class Section:
     setting: str
     claims: Sequence[Claim]
     plots: Sequence[Plot] = ()
-    tables: Sequence[Table] = ()
+    tables: Sequence[NumberTable] = ()
     notes: Sequence[str] = ()
 
 

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 
-from onesided.report.claims import Claim, Reproduction, Section, Verdict
+from onesided.report.claims import Claim, ClaimVerdict, Reproduction, Section
 from onesided.report.page import Link, Page
 
 MEASURED = "measured"
 CLAIM_COLUMNS = ("data", "the paper says", MEASURED, "verdict", "why, where it differs")
-MARKS = {Verdict.HOLDS: "✓", Verdict.PARTLY: "◐", Verdict.FAILS: "✗", Verdict.OPEN: "?"}
+MARKS = {
+    ClaimVerdict.HOLDS: "✓",
+    ClaimVerdict.PARTLY: "◐",
+    ClaimVerdict.FAILS: "✗",
+    ClaimVerdict.OPEN: "?",
+}
 
 
 def as_html(report: Reproduction) -> str:
@@ -36,7 +41,7 @@ def as_html(report: Reproduction) -> str:
 
 def _counted(report: Reproduction) -> str:
     count = Counter(claim.verdict for section in report.sections for claim in section.claims)
-    parts = ", ".join(f"{count[verdict]} × {_shown(verdict)}" for verdict in Verdict)
+    parts = ", ".join(f"{count[verdict]} × {_shown(verdict)}" for verdict in ClaimVerdict)
     return (
         f"{count.total()} rows: {parts}. A verdict is computed from the numbers by the criterion "
         "that its row states; “in part” means that some of the checks pass."
@@ -51,7 +56,7 @@ def _summary(section: Section) -> list[tuple[str, str]]:
     return [(statement, "\n".join(verdicts)) for statement, verdicts in lines.items()]
 
 
-def _shown(verdict: Verdict) -> str:
+def _shown(verdict: ClaimVerdict) -> str:
     return f"{MARKS[verdict]} {verdict.value}"
 
 

@@ -84,11 +84,7 @@ def loss_statement(loss: Loss) -> dict[str, Any]:
     """The pair, and both ε that follow from it."""
     extended = loss.extended_epsilon
     return {
-        "loss": {
-            "sensitive": str(loss.sensitive),
-            "nonsensitive": str(loss.nonsensitive),
-            "fixed_n": loss.fixed_n,
-        },
+        "loss": loss.to_json(),
         "epsilon": {
             "osdp": show(loss.epsilon),
             "extended_osdp": None if extended is None else show(extended),

@@ -14,14 +14,14 @@ import pyarrow as pa
 
 from onesided.data.values import comparable_values
 from onesided.language import evaluate
-from onesided.language.query import Aggregate, Figure, Ordering, Select
+from onesided.language.query import Aggregate, Ordering, Select, SelectFigure
 from onesided.language.tree import Expression
 
 Place = tuple[Any, ...]
 
 
 def result(
-    select: Select, having: Expression | None, tables: Mapping[Figure, pa.Table]
+    select: Select, having: Expression | None, tables: Mapping[SelectFigure, pa.Table]
 ) -> pa.Table:
     """The columns that the statement lists, of the groups that HAVING and LIMIT leave.
 
@@ -42,7 +42,7 @@ def result(
     return pa.table(columns, names=[output.name for output in select.outputs])
 
 
-def _joined(select: Select, tables: Mapping[Figure, pa.Table]) -> pa.Table:
+def _joined(select: Select, tables: Mapping[SelectFigure, pa.Table]) -> pa.Table:
     """One row a group that any figure lists: its keys, then each figure by its name.
 
     A figure that does not list a group found nothing in it: a count or sum of 0, and no mean.
@@ -67,7 +67,7 @@ def _joined(select: Select, tables: Mapping[Figure, pa.Table]) -> pa.Table:
 
 
 def _aligned(
-    figure: Figure, values: pa.ChunkedArray, known: Sequence[Place], groups: Sequence[Place]
+    figure: SelectFigure, values: pa.ChunkedArray, known: Sequence[Place], groups: Sequence[Place]
 ) -> pa.ChunkedArray:
     """The figure of each group."""
     if known == groups:

@@ -13,7 +13,6 @@ from typing import Any
 from onesided.data.release import Receipt, ReleaseKind
 from onesided.data.units import Unit
 from onesided.ledger import Balance, Charge, ChargeRecord, Json, Ledger, Moment
-from onesided.ledger.records import loss_to_json
 from onesided.ledger.totals import total_of
 from onesided.loss import Loss, show
 from onesided.mechanisms.rr import RandomizedResponse
@@ -53,7 +52,7 @@ class Statement:
             "spent": show(balance.spent),
             "left": show(balance.left),
             "spent_as_plain_sum": show(balance.plain_sum),
-            "pair": loss_to_json(balance.total),
+            "pair": balance.total.to_json(),
             "guarantee": self.promise,
             "outlook": self.outlook,
             "charges": [_charge(record) for record in balance.charges],
@@ -173,7 +172,7 @@ def _charge(record: ChargeRecord) -> dict[str, Any]:
         "policy": charge.spending.policy_sql,
         "part": charge.spending.part,
         "snapshot": charge.snapshot,
-        "pair": loss_to_json(charge.spending.loss),
+        "pair": charge.spending.loss.to_json(),
         "cost": show(charge.cost),
         "spent": show(charge.total.epsilon),
         "spent_as_plain_sum": show(charge.plain_sum),

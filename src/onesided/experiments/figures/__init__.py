@@ -1,4 +1,4 @@
-"""The figures and tables of the paper, in its order: a file each, its grid and its plot."""
+"""The figures and tables of the paper, in its order."""
 
 from __future__ import annotations
 

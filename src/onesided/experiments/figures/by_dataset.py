@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from onesided.charts import Axes, comparison, svg
 from onesided.datasets.dpbench import ONE_DIMENSIONAL
-from onesided.experiments.figure import Figure, lines, numbers, percent
+from onesided.experiments.figure import PaperFigure, lines, numbers, percent
 from onesided.experiments.figures.benchmarks import (
     POLICY_NAMES,
     benchmark_title,
@@ -22,9 +22,9 @@ from onesided.experiments.methods import (
     Method,
 )
 from onesided.experiments.regrets import regrets
-from onesided.experiments.setting import Setting
+from onesided.experiments.setting import ReproductionSetting
 from onesided.experiments.trial import Results
-from onesided.report.claims import Claim, Plot, Section, Spread, Verdict
+from onesided.report.claims import Claim, ClaimVerdict, Plot, Section, Spread
 
 EPSILON = 1.0
 CLOSE = POLICY_NAMES[0]
@@ -36,7 +36,7 @@ LEAST_GAIN = 15.0
 """What counts as near the 25 times of the paper, or beyond."""
 
 
-def _section(setting: Setting, results: Results) -> Section:
+def _section(setting: ReproductionSetting, results: Results) -> Section:
     found = {
         share: _sorted(regrets(results, epsilon=EPSILON, metric="MRE", policy=CLOSE, share=share))
         for share in PANEL_SHARES
@@ -93,7 +93,7 @@ def _headline(data: str, rows: Results) -> Claim:
         paper="up to 25 times less error than DAWA, on Adult (ρ = 99 %)",
         measured=f"DAWA's error over that of the better of OsdpLaplaceL1 and DAWAz: {gain} times",
         criterion=f"at least {LEAST_GAIN:g} times on {adult}",
-        verdict=Verdict.of(gain.mean >= LEAST_GAIN),
+        verdict=ClaimVerdict.of(gain.mean >= LEAST_GAIN),
         remark=f"The best OSDP method on {adult}, OsdpRR included, gains "
         f"{_gain(rows, adult, PAPER_OSDP)} times; ours gain: {ours}.",
     )
@@ -119,7 +119,9 @@ def _ahead_everywhere(data: str, found: dict[float, Results]) -> Claim:
         ),
         criterion="DAWA's mean error is greater than that of the better of OsdpLaplaceL1 and DAWAz "
         "on every histogram at both ρ",
-        verdict=Verdict.of(*(gain.mean > 1 for each in gains.values() for gain in each.values())),
+        verdict=ClaimVerdict.of(
+            *(gain.mean > 1 for each in gains.values() for gain in each.values())
+        ),
         remark=f"Not ahead on {', '.join(behind)}: DAWA finds long runs of nearly equal counts "
         "there, and the records that a one-sided release leaves out weigh more."
         if behind
@@ -139,7 +141,7 @@ def _denser(data: str, rows: Results) -> Claim:
         + f"\nmean gain {sparse:.3g} on the three sparsest, {dense:.3g} on the three densest",
         criterion="the mean gain at ρ = 99 % is greater on the three sparsest histograms than on "
         "the three densest",
-        verdict=Verdict.of(sparse > dense),
+        verdict=ClaimVerdict.of(sparse > dense),
         remark=""
         if sparse > dense
         else "Density is not all: DAWA gains from long runs of nearly equal counts as well.",
@@ -157,7 +159,7 @@ def _fewer_open(data: str, found: dict[float, Results]) -> Claim:
             for share, rows in found.items()
         ),
         criterion="DAWAz is ahead on more histograms at ρ = 50 % than at 99 %",
-        verdict=Verdict.of(half > most),
+        verdict=ClaimVerdict.of(half > most),
         remark=""
         if half > most
         else "The records that OsdpLaplaceL1 leaves out weigh less here than the noise of DAWAz.",
@@ -198,7 +200,7 @@ def _sorted(rows: Results) -> Results:
     return Results.joined(rows.where(dataset=name) for name in BY_SPARSITY)
 
 
-FIGURE = Figure(
+FIGURE = PaperFigure(
     name="by-dataset",
     title="DPBench: regret by data set",
     trials=benchmark_trials,

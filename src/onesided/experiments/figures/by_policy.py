@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from onesided.charts import Axes, comparison, svg
-from onesided.experiments.figure import Figure, lines, numbers, percent
+from onesided.experiments.figure import PaperFigure, lines, numbers, percent
 from onesided.experiments.figures.benchmarks import (
     MOSTLY_OPEN,
     POLICY_NAMES,
@@ -25,9 +25,9 @@ from onesided.experiments.methods import (
     Method,
 )
 from onesided.experiments.regrets import mean_regrets, pooled, regrets
-from onesided.experiments.setting import Setting
+from onesided.experiments.setting import ReproductionSetting
 from onesided.experiments.trial import Results, Row
-from onesided.report.claims import Claim, Plot, Section, Verdict
+from onesided.report.claims import Claim, ClaimVerdict, Plot, Section
 
 EPSILON = 1.0
 METRICS = ("MRE", "Rel95")
@@ -40,7 +40,7 @@ LEAST_DAWA, MOST_DAWA = 4.0, 9.0
 """What counts as about six."""
 
 
-def _section(setting: Setting, results: Results) -> Section:
+def _section(setting: ReproductionSetting, results: Results) -> Section:
     found = {
         (metric, policy): mean_regrets(
             results, epsilon=EPSILON, metric=metric, policies=(policy,), shares=MOSTLY_OPEN
@@ -117,7 +117,7 @@ def _headline(data: str, rows: Results, public: Results) -> Claim:
         f"auto {auto}",
         criterion=f"the mean regret over these ρ is below 2 for DAWAz, and from {LEAST_DAWA:g} to "
         f"{MOST_DAWA:g} for DAWA",
-        verdict=Verdict.of(dawaz.mean < 2, LEAST_DAWA <= dawa.mean <= MOST_DAWA),
+        verdict=ClaimVerdict.of(dawaz.mean < 2, LEAST_DAWA <= dawa.mean <= MOST_DAWA),
         remark="At the largest ρ OsdpLaplaceL1 is nearly exact, so that few come near the best. "
         "Both DAWAs get the budget of the paper's Laplace, ε for replacing one record; as public "
         "code calibrates them, ε for adding or removing one, which is twice as generous, DAWAz has "
@@ -153,7 +153,7 @@ def _osdp_ahead(data: str, metric: str, rows: Results) -> Claim:
         ),
         criterion="the better of OsdpLaplaceL1 and DAWAz has a smaller mean regret than the better "
         "of Laplace and DAWA at every ρ ≥ 25 %",
-        verdict=Verdict.of(*(osdp.mean < dp.mean for osdp, dp in best.values())),
+        verdict=ClaimVerdict.of(*(osdp.mean < dp.mean for osdp, dp in best.values())),
         remark=_behind(
             best, "the sensitive records that OSDP misses weigh more than the noise of DP there."
         ),
@@ -168,7 +168,7 @@ def _most_in_the_tail(data: str, mre: Results, rel95: Results) -> Claim:
         ]
         for share in MOSTLY_OPEN
     }
-    verdict = Verdict.of(*(tail.mean > mean.mean for mean, tail in gains.values()))
+    verdict = ClaimVerdict.of(*(tail.mean > mean.mean for mean, tail in gains.values()))
     return Claim(
         data=data,
         paper="Close: OSDP improves most on DP in bins of high error (Rel95)",
@@ -181,7 +181,7 @@ def _most_in_the_tail(data: str, mre: Results, rel95: Results) -> Claim:
         "≥ 25 %",
         verdict=verdict,
         remark=""
-        if verdict is Verdict.HOLDS
+        if verdict is ClaimVerdict.HOLDS
         else "Rel95 leaves out histograms of almost only empty bins, where the gain in MRE is "
         "greatest.",
     )
@@ -203,7 +203,7 @@ def _far(data: str, metric: str, rows: Results) -> Claim:
             for share, (dawaz, dawa) in pairs.items()
         ),
         criterion="DAWAz has a smaller mean regret at every ρ ≥ 25 %",
-        verdict=Verdict.of(*(dawaz.mean < dawa.mean for dawaz, dawa in pairs.values())),
+        verdict=ClaimVerdict.of(*(dawaz.mean < dawa.mean for dawaz, dawa in pairs.values())),
         remark=_behind(
             pairs, "DAWAz takes bins for empty that hold sensitive records alone, or few others."
         ),
@@ -239,7 +239,7 @@ def _left_out(results: Results) -> list[str]:
     ]
 
 
-FIGURE = Figure(
+FIGURE = PaperFigure(
     name="by-policy",
     title="DPBench: regret by policy",
     trials=benchmark_trials,

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from onesided.charts import Axes, comparison, svg
-from onesided.experiments.figure import Figure, lines, numbers, percent
-from onesided.experiments.measures.classification import EVERYBODY, NONSENSITIVE
-from onesided.experiments.setting import EPSILONS, SHARES, Setting, Trace
-from onesided.experiments.trial import Measure, Results, Trial
+from onesided.experiments.figure import PaperFigure, lines, numbers, percent
+from onesided.experiments.measures.classification import (
+    EVERYBODY,
+    NONSENSITIVE,
+    PRIVATE_CLASSIFIERS,
+    SAMPLED_CLASSIFIERS,
+)
+from onesided.experiments.setting import EPSILONS, SHARES, ReproductionSetting, Trace
+from onesided.experiments.trial import Results, Trial
 from onesided.experiments.workspace import REGULAR_DAYS
 from onesided.loss import rational
 from onesided.mechanisms.rr import keep_probability
-from onesided.report.claims import Claim, Plot, Section, Table, Verdict
+from onesided.report.claims import Claim, ClaimVerdict, NumberTable, Plot, Section
 
 METHODS = ("All-NS", "OsdpRR", "ObjDP", "Random")
 SAME = 0.02
@@ -25,7 +30,7 @@ TASK = {
 }
 
 
-def _trials(setting: Setting) -> list[Trial]:
+def _trials(setting: ReproductionSetting) -> list[Trial]:
     common = {
         "runs": setting.size.runs,
         "seed": setting.seed,
@@ -36,19 +41,19 @@ def _trials(setting: Setting) -> list[Trial]:
         trial
         for trace in setting.traces
         for trial in (
-            Trial.of(Measure.CLASSIFIER_DP, trace=trace.value, **common),
+            Trial.of(PRIVATE_CLASSIFIERS, trace=trace.value, **common),
             *(
-                Trial.of(Measure.CLASSIFIER, trace=trace.value, share=share, **common)
+                Trial.of(SAMPLED_CLASSIFIERS, trace=trace.value, share=share, **common)
                 for share in SHARES
             ),
         )
     ]
 
 
-def _section(setting: Setting, results: Results) -> Section:
+def _section(setting: ReproductionSetting, results: Results) -> Section:
     claims: list[Claim] = []
     plots: list[Plot] = []
-    tables: list[Table] = []
+    tables: list[NumberTable] = []
     for trace in setting.traces:
         rows = results.where(trace=trace.value, metric="1 − AUC")
         claims += [
@@ -103,7 +108,7 @@ def _as_good(trace: Trace, epsilon: float, rows: Results) -> Claim:
         for share in SHARES
     }
     kept = f"{100 * keep_probability(rational(epsilon)):.0f}"
-    verdict = Verdict.of(*(abs(rr.mean - ns.mean) < SAME for rr, ns in pairs.values()))
+    verdict = ClaimVerdict.of(*(abs(rr.mean - ns.mean) < SAME for rr, ns in pairs.values()))
     return Claim(
         data=trace.title,
         paper=f"at ε = {epsilon:g}, OsdpRR is as good as All-NS",
@@ -113,7 +118,7 @@ def _as_good(trace: Trace, epsilon: float, rows: Results) -> Claim:
         criterion=f"the means differ by less than {SAME:g} at every ρ",
         verdict=verdict,
         remark=""
-        if verdict is Verdict.HOLDS
+        if verdict is ClaimVerdict.HOLDS
         else f"At ε = {epsilon:g} a sample keeps {kept} % of the "
         "non-sensitive trajectories, of which few belong to the rarer class: there is little to "
         "learn from.",
@@ -131,7 +136,7 @@ def _objective(trace: Trace, epsilon: float, rows: Results) -> Claim:
         measured=f"ObjDP {private}\nRandom {random}",
         criterion=f"the mean of ObjDP is less than {NEAR_RANDOM:g} below that of Random, and its "
         "worst fold is no better than Random's best",
-        verdict=Verdict.of(random.mean - private.mean < NEAR_RANDOM, reaches),
+        verdict=ClaimVerdict.of(random.mean - private.mean < NEAR_RANDOM, reaches),
         remark="Folds differ widely: the noise decides, and another seed moves the mean."
         if reaches
         else "Objective perturbation as published, on vectors of length 1, Λ = 0.01; its noise "
@@ -149,7 +154,7 @@ def _level(trace: Trace, rows: Results) -> Claim:
         paper="both have an error close to 10 %",
         measured=f"at ρ = 99 %, ε = 1:\nOsdpRR {found[0]}\nAll-NS {found[1]}",
         criterion="never: the number belongs to a private trace",
-        verdict=Verdict.OPEN,
+        verdict=ClaimVerdict.OPEN,
         remark="The trace of the paper is private. "
         + (
             "The simulator was tuned towards this number, so it is no evidence."
@@ -176,7 +181,7 @@ def _grows(trace: Trace, rows: Results) -> Claim:
         ),
         criterion="the mean error of All-NS on all trajectories is greater at ρ = 50 % than at "
         "99 %, and greater at 1 % than at 50 %",
-        verdict=Verdict.of(
+        verdict=ClaimVerdict.of(
             everybody[3].mean > everybody[0].mean, everybody[-1].mean > everybody[3].mean
         ),
         remark="Trajectories that avoid most access points are not like the others, so what is "
@@ -204,7 +209,7 @@ def _plot(trace: Trace, rows: Results) -> Plot:
     return Plot(svg=svg(chart), caption=f"{TASK[trace].capitalize()}. Lower is better.")
 
 
-FIGURE = Figure(
+FIGURE = PaperFigure(
     name="classification",
     title="Classification of trajectories",
     trials=_trials,

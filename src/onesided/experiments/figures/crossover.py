@@ -5,15 +5,15 @@ from __future__ import annotations
 from math import exp, log
 
 import numpy as np
-from numpy.typing import NDArray
 
 from onesided.charts import Axes, Series, comparison, svg
-from onesided.experiments.figure import Figure
-from onesided.experiments.measures.histograms import CROSSOVER_METHODS, FLAT_BINS
+from onesided.data.histogram import Floats
+from onesided.experiments.figure import PaperFigure
+from onesided.experiments.measures.histograms import CROSSOVER, CROSSOVER_METHODS, FLAT_BINS
 from onesided.experiments.methods import LAPLACE, LOOKS, OSDP_RR, RR_SCALED
-from onesided.experiments.setting import Setting
-from onesided.experiments.trial import Measure, Results, Trial
-from onesided.report.claims import Claim, Plot, Section, Spread, Verdict
+from onesided.experiments.setting import ReproductionSetting
+from onesided.experiments.trial import Results, Trial
+from onesided.report.claims import Claim, ClaimVerdict, Plot, Section, Spread
 
 EPSILON = 0.1
 UNITS = (50_000, 100_000, 150_000, 200_000, 220_000, 250_000, 300_000, 500_000, 1_000_000)
@@ -21,10 +21,10 @@ PREDICTED = 2 * FLAT_BINS * exp(EPSILON) / EPSILON
 CLOSE = 0.05
 
 
-def _trials(setting: Setting) -> list[Trial]:
+def _trials(setting: ReproductionSetting) -> list[Trial]:
     return [
         Trial.of(
-            Measure.CROSSOVER,
+            CROSSOVER,
             units=units,
             epsilon=EPSILON,
             runs=setting.size.runs,
@@ -34,7 +34,7 @@ def _trials(setting: Setting) -> list[Trial]:
     ]
 
 
-def _section(setting: Setting, results: Results) -> Section:
+def _section(setting: ReproductionSetting, results: Results) -> Section:
     names = [each.label for each in CROSSOVER_METHODS]
     panel = []
     for name in names:
@@ -80,7 +80,7 @@ def _section(setting: Setting, results: Results) -> Section:
                 else f"the errors cross at n ≈ {crossing.mean:,.0f} "
                 f"({crossing.low:,.0f}–{crossing.high:,.0f})",
                 criterion=f"the mean crossing is within {CLOSE:.0%} of the predicted one",
-                verdict=Verdict.of(
+                verdict=ClaimVerdict.of(
                     crossing is not None and abs(crossing.mean / PREDICTED - 1) < CLOSE
                 ),
                 remark="This is about unscaled counts: divided by 1 − e^−ε, the sample's error at "
@@ -114,7 +114,7 @@ def _crossing(results: Results) -> Spread | None:
     return Spread(float(np.mean(found)), min(found), max(found))
 
 
-def _first_zero(gap: NDArray[np.float64]) -> float | None:
+def _first_zero(gap: Floats) -> float | None:
     above = np.flatnonzero((gap[:-1] < 0) & (gap[1:] >= 0))
     if not above.size:
         return None
@@ -123,4 +123,6 @@ def _first_zero(gap: NDArray[np.float64]) -> float | None:
     return float(np.exp(log(UNITS[place]) + part * log(UNITS[place + 1] / UNITS[place])))
 
 
-FIGURE = Figure(name="crossover", title="OsdpRR against Laplace", trials=_trials, section=_section)
+FIGURE = PaperFigure(
+    name="crossover", title="OsdpRR against Laplace", trials=_trials, section=_section
+)

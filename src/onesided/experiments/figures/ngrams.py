@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from onesided.charts import Axes, comparison, svg
-from onesided.experiments.figure import Figure, lines, numbers, percent, relabelled
-from onesided.experiments.measures.trajectories import GRAM_BOUNDS, OUR_GRAM_BOUND
+from onesided.experiments.figure import PaperFigure, lines, numbers, percent, relabelled
+from onesided.experiments.measures.trajectories import GRAM_BOUNDS, GRAMS, OUR_GRAM_BOUND
 from onesided.experiments.methods import AUTO, ONE_SIDED, OSDP_RR, RESIDUAL, RR_SCALED
-from onesided.experiments.setting import EPSILONS, SHARES, Setting, Trace
-from onesided.experiments.trial import Measure, Results, Row, Trial
-from onesided.report.claims import Claim, Plot, Section, Table, Verdict
+from onesided.experiments.setting import EPSILONS, SHARES, ReproductionSetting, Trace
+from onesided.experiments.trial import Results, Row, Trial
+from onesided.report.claims import Claim, ClaimVerdict, NumberTable, Plot, Section
 
 LENGTHS = (4, 5)
 SUPPORT, DOMAIN = "MRE support", "MRE domain"
@@ -21,10 +21,10 @@ COMPARABLE = 2.0
 ORDER_OF_MAGNITUDE = 10.0
 
 
-def _trials(setting: Setting) -> list[Trial]:
+def _trials(setting: ReproductionSetting) -> list[Trial]:
     return [
         Trial.of(
-            Measure.NGRAMS,
+            GRAMS,
             trace=trace.value,
             n=n,
             runs=setting.size.runs,
@@ -36,10 +36,10 @@ def _trials(setting: Setting) -> list[Trial]:
     ]
 
 
-def _section(setting: Setting, results: Results) -> Section:
+def _section(setting: ReproductionSetting, results: Results) -> Section:
     claims: list[Claim] = []
     plots: list[Plot] = []
-    tables: list[Table] = []
+    tables: list[NumberTable] = []
     public: list[str] = []
     for trace in setting.traces:
         for n in LENGTHS:
@@ -127,7 +127,9 @@ def _best_bound(data: str, rows: Results) -> Claim:
         epsilon: {k: rows.one(method="LM", k=k, epsilon=epsilon) for k in GRAM_BOUNDS}
         for epsilon in EPSILONS
     }
-    verdict = Verdict.of(*(min(by_k, key=lambda k: by_k[k].mean) == 1 for by_k in found.values()))
+    verdict = ClaimVerdict.of(
+        *(min(by_k, key=lambda k: by_k[k].mean) == 1 for by_k in found.values())
+    )
     return Claim(
         data=data,
         paper="the best truncation is k = 1",
@@ -138,7 +140,7 @@ def _best_bound(data: str, rows: Results) -> Claim:
         criterion="k = 1 has the least mean error of LM at both ε",
         verdict=verdict,
         remark=""
-        if verdict is Verdict.HOLDS
+        if verdict is ClaimVerdict.HOLDS
         else "A larger k loses fewer n-grams and pays with noise.",
     )
 
@@ -152,7 +154,7 @@ def _comparable(data: str, shown: Results, metric: str) -> Claim:
         paper="at ε = 1 and ρ = 50 %, LM has an error comparable to OsdpRR's",
         measured=f"LM T1 {laplace}\nOsdpRR {sample}\n{ratio} times",
         criterion=f"the means differ by at most {COMPARABLE:g} times",
-        verdict=Verdict.of(holds),
+        verdict=ClaimVerdict.of(holds),
         remark=""
         if holds
         else "Laplace errs on every empty cell, a sample on none."
@@ -176,7 +178,7 @@ def _magnitude(data: str, shown: Results) -> Claim:
         measured=f"LM T1 {laplace}; over OsdpRR:\n"
         + "\n".join(f"ρ = {percent(share)}: {ratio} times" for share, ratio in ratios.items()),
         criterion=f"at least {ORDER_OF_MAGNITUDE:g} times at every ρ",
-        verdict=Verdict.of(*(ratio.mean >= ORDER_OF_MAGNITUDE for ratio in ratios.values())),
+        verdict=ClaimVerdict.of(*(ratio.mean >= ORDER_OF_MAGNITUDE for ratio in ratios.values())),
         remark="It is far more than the ten times of the paper."
         if worst > 2 * ORDER_OF_MAGNITUDE
         else "",
@@ -190,7 +192,7 @@ def _price_of_sampling(data: str, shown: Results) -> Claim:
         )
         for share in (0.9, 0.75, 0.5)
     }
-    verdict = Verdict.of(*(1 <= ratio.mean <= COMPARABLE for ratio in ratios.values()))
+    verdict = ClaimVerdict.of(*(1 <= ratio.mean <= COMPARABLE for ratio in ratios.values()))
     return Claim(
         data=data,
         paper="All-NS has less error than OsdpRR, but not much less, at ρ = 90, 75, 50 %",
@@ -199,7 +201,7 @@ def _price_of_sampling(data: str, shown: Results) -> Claim:
         criterion=f"from 1 to {COMPARABLE:g} times at each of these ρ",
         verdict=verdict,
         remark=""
-        if verdict is Verdict.HOLDS
+        if verdict is ClaimVerdict.HOLDS
         else "All-NS errs by the sensitive units alone, a sample by the 37 % that it leaves out as "
         "well: where few n-grams pass a sensitive access point, that is most of its error.",
     )
@@ -227,7 +229,7 @@ def _plot(trace: Trace, n: int, metric: str, shown: Results) -> Plot:
     )
 
 
-FIGURE = Figure(
+FIGURE = PaperFigure(
     name="ngrams",
     title="4-grams and 5-grams",
     trials=_trials,

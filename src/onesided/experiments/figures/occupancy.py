@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from onesided.charts import Axes, comparison, svg
-from onesided.experiments.figure import Figure, lines, numbers, percent, relabelled
+from onesided.experiments.figure import PaperFigure, lines, numbers, percent, relabelled
 from onesided.experiments.measures.trajectories import (
     CELL_BOUNDS,
+    OCCUPANCY,
     OCCUPANCY_METHODS,
     UNBOUNDED,
 )
@@ -21,9 +22,9 @@ from onesided.experiments.methods import (
     OSDP_RR,
     RESIDUAL,
 )
-from onesided.experiments.setting import EPSILONS, SHARES, Setting, Trace
-from onesided.experiments.trial import Measure, Results, Row, Trial
-from onesided.report.claims import Claim, Plot, Section, Table, Verdict
+from onesided.experiments.setting import EPSILONS, SHARES, ReproductionSetting, Trace
+from onesided.experiments.trial import Results, Row, Trial
+from onesided.report.claims import Claim, ClaimVerdict, NumberTable, Plot, Section
 
 BOUND = 4
 """The contribution bound of the private figure; the others are in a table."""
@@ -51,10 +52,10 @@ COMPETITIVE = 1.25
 """Highly competitive: at most so many times the best of the paper's methods."""
 
 
-def _trials(setting: Setting) -> list[Trial]:
+def _trials(setting: ReproductionSetting) -> list[Trial]:
     return [
         Trial.of(
-            Measure.OCCUPANCY,
+            OCCUPANCY,
             trace=trace.value,
             share=share,
             runs=setting.size.runs,
@@ -66,10 +67,10 @@ def _trials(setting: Setting) -> list[Trial]:
     ]
 
 
-def _section(setting: Setting, results: Results) -> Section:
+def _section(setting: ReproductionSetting, results: Results) -> Section:
     claims: list[Claim] = []
     plots: list[Plot] = []
-    tables: list[Table] = []
+    tables: list[NumberTable] = []
     public: list[str] = []
     for trace in setting.traces:
         rows = results.where(trace=trace.value)
@@ -156,7 +157,7 @@ def _ahead(
         for share in shares
     }
     where = "above 25 % non-sensitive" if shares is MOSTLY_OPEN else "at every share"
-    verdict = Verdict.of(*(osdp.mean < dawa.mean for osdp, dawa in pairs.values()))
+    verdict = ClaimVerdict.of(*(osdp.mean < dawa.mean for osdp, dawa in pairs.values()))
     behind = [percent(share) for share, (osdp, dawa) in pairs.items() if osdp.mean >= dawa.mean]
     return Claim(
         data=data,
@@ -169,7 +170,7 @@ def _ahead(
         "smaller mean than DAWA at each of these ρ",
         verdict=verdict,
         remark=""
-        if verdict is Verdict.HOLDS
+        if verdict is ClaimVerdict.HOLDS
         else f"Behind at ρ = {', '.join(behind)}: what passes a sensitive access point is missing "
         "from one-sided releases, in whole cells, and costs an error of 1 in each of the "
         f"{filled} of the cells that are filled; DAWA counts everybody.",
@@ -197,7 +198,7 @@ def _behind(data: str, results: Results, epsilon: float) -> Claim:
         ),
         criterion="DAWA has a smaller mean than the hybrid, which is what the paper ran on its "
         "building, at each of these ρ",
-        verdict=Verdict.of(*(dawa.mean < hybrid.mean for dawa, _, hybrid in pairs.values())),
+        verdict=ClaimVerdict.of(*(dawa.mean < hybrid.mean for dawa, _, hybrid in pairs.values())),
         remark=f"The plain OsdpLaplaceL1 is ahead of DAWA at ρ = {', '.join(plainly)}: it leaves "
         "out sensitive device-days, which caps its MRE."
         if plainly
@@ -210,7 +211,7 @@ def _dawaz_good(data: str, rows: Results, filled: str) -> Claim:
     best = {share: _best(rows, methods, share) for share in SHARES}
     dawaz = {share: rows.one(method=DAWAZ_REFERENCE.label, share=share) for share in SHARES}
     ratios = {share: dawaz[share].spread.over(best[share].spread) for share in SHARES}
-    verdict = Verdict.of(*(ratio.mean <= COMPETITIVE for ratio in ratios.values()))
+    verdict = ClaimVerdict.of(*(ratio.mean <= COMPETITIVE for ratio in ratios.values()))
     return Claim(
         data=data,
         paper="MRE at ε = 0.01: DAWAz is highly competitive throughout",
@@ -222,7 +223,7 @@ def _dawaz_good(data: str, rows: Results, filled: str) -> Claim:
         criterion=f"at most {COMPETITIVE:g} times the best mean of the paper's methods at every ρ",
         verdict=verdict,
         remark=""
-        if verdict is Verdict.HOLDS
+        if verdict is ClaimVerdict.HOLDS
         else "OsdpRR and OsdpLaplaceL1 release hardly anything at this ε, and releasing nothing "
         f"errs by 1 in the {filled} of the cells that are filled and by 0 elsewhere. DAWAz is far "
         "ahead of DAWA, as the paper says, but puts noise into some cells.",
@@ -237,7 +238,7 @@ def _dawaz_behind(data: str, rows: Results) -> Claim:
         )
         for share in MOSTLY_OPEN
     }
-    verdict = Verdict.of(*(hybrid.mean < dawaz.mean for dawaz, hybrid in pairs.values()))
+    verdict = ClaimVerdict.of(*(hybrid.mean < dawaz.mean for dawaz, hybrid in pairs.values()))
     return Claim(
         data=data,
         paper="MRE at ε = 1: DAWAz is outperformed by OsdpLaplaceL1 (hybrid) above 25 %",
@@ -248,7 +249,7 @@ def _dawaz_behind(data: str, rows: Results) -> Claim:
         criterion="the hybrid has a smaller mean than DAWAz at each of these ρ",
         verdict=verdict,
         remark=""
-        if verdict is Verdict.HOLDS
+        if verdict is ClaimVerdict.HOLDS
         else "The hybrid pays for every cell of a sensitive access point with noise, and these "
         "cells become many, while DAWAz keeps the empty ones empty.",
     )
@@ -284,11 +285,11 @@ def _plots(name: str, rows: Results) -> list[Plot]:
     ]
 
 
-def _bounds_table(trace: Trace, rows: Results) -> Table:
+def _bounds_table(trace: Trace, rows: Results) -> NumberTable:
     """MRE by contribution bound at ρ = 50 %."""
     here = rows.where(share=0.5, metric="MRE")
     methods = [each.label for each in OCCUPANCY_METHODS]
-    return Table(
+    return NumberTable(
         title=f"MRE by contribution bound k at ρ = 50 %, {trace.title}; 0 is no bound",
         columns=["method", *(f"ε = {epsilon:g}, k = {k}" for epsilon in EPSILONS for k in _ALL_K)],
         rows=[
@@ -307,7 +308,7 @@ def _bounds_table(trace: Trace, rows: Results) -> Table:
 
 _ALL_K = (UNBOUNDED, *CELL_BOUNDS)
 
-FIGURE = Figure(
+FIGURE = PaperFigure(
     name="occupancy",
     title="Access point × hour of one day",
     trials=_trials,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from onesided.charts import Axes, comparison, svg
-from onesided.experiments.figure import Figure, lines, numbers
+from onesided.experiments.figure import PaperFigure, lines, numbers
 from onesided.experiments.figures.benchmarks import (
     MOSTLY_OPEN,
     POLICY_NAMES,
@@ -12,16 +12,16 @@ from onesided.experiments.figures.benchmarks import (
 )
 from onesided.experiments.methods import AUTO, OSDP_LAPLACE_L1, RESIDUAL, SUPPRESS
 from onesided.experiments.regrets import mean_regrets, pooled
-from onesided.experiments.setting import SHARES, Setting
+from onesided.experiments.setting import SHARES, ReproductionSetting
 from onesided.experiments.trial import Results
-from onesided.report.claims import Claim, Plot, Section, Verdict
+from onesided.report.claims import Claim, ClaimVerdict, Plot, Section
 
 EPSILON = 1.0
 COMPETITIVE = 1.1
 """Competitive means: at most so many times the regret of OsdpLaplaceL1."""
 
 
-def _section(setting: Setting, results: Results) -> Section:
+def _section(setting: ReproductionSetting, results: Results) -> Section:
     rows = mean_regrets(
         results, epsilon=EPSILON, metric="MRE", policies=POLICY_NAMES, shares=SHARES
     )
@@ -51,7 +51,7 @@ def _section(setting: Setting, results: Results) -> Section:
                 measured=f"mean regret over ρ ≥ 25 %:\n{measured}\nOsdpLaplaceL1 {one_sided}",
                 criterion=f"Suppress10 and Suppress50 have more than {COMPETITIVE:g} times the "
                 "mean regret of OsdpLaplaceL1, and Suppress100 at most that",
-                verdict=Verdict.of(
+                verdict=ClaimVerdict.of(
                     ratios[0] > COMPETITIVE, ratios[1] > COMPETITIVE, ratios[2] <= COMPETITIVE
                 ),
                 remark=f"The ratios are {', '.join(f'{ratio:.3g}' for ratio in ratios)}. "
@@ -76,7 +76,7 @@ def _section(setting: Setting, results: Results) -> Section:
     )
 
 
-FIGURE = Figure(
+FIGURE = PaperFigure(
     name="pdp",
     title="Comparison with personalised differential privacy",
     trials=benchmark_trials,

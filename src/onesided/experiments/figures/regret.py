@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from onesided.charts import Axes, comparison, svg
-from onesided.experiments.figure import Figure, lines, numbers, percent
+from onesided.experiments.figure import PaperFigure, lines, numbers, percent
 from onesided.experiments.figures.benchmarks import (
     POLICY_NAMES,
     benchmark_title,
@@ -22,9 +22,9 @@ from onesided.experiments.methods import (
     Method,
 )
 from onesided.experiments.regrets import mean_regrets, pooled
-from onesided.experiments.setting import EPSILONS, SHARES, Setting
+from onesided.experiments.setting import EPSILONS, SHARES, ReproductionSetting
 from onesided.experiments.trial import Results, Row
-from onesided.report.claims import Claim, Plot, Section, Verdict
+from onesided.report.claims import Claim, ClaimVerdict, Plot, Section
 
 FEW_OPEN = tuple(share for share in SHARES if share <= 0.25)
 PRICE_OF_SOUNDNESS = 1.5
@@ -34,7 +34,7 @@ NOTHING_IS_HARD_TO_BEAT = (
 )
 
 
-def _section(setting: Setting, results: Results) -> Section:
+def _section(setting: ReproductionSetting, results: Results) -> Section:
     found = {
         epsilon: mean_regrets(
             results, epsilon=epsilon, metric="MRE", policies=POLICY_NAMES, shares=SHARES
@@ -102,7 +102,7 @@ def _dp_ahead(data: str, epsilon: float, rows: Results) -> Claim:
     }
     ahead = {share: dp.mean < osdp.mean for share, (dp, osdp) in pairs.items()}
     everywhere = ", ".join(percent(share) for share, is_ahead in ahead.items() if is_ahead)
-    verdict = Verdict.of(*(ahead[share] for share in FEW_OPEN))
+    verdict = ClaimVerdict.of(*(ahead[share] for share in FEW_OPEN))
     return Claim(
         data=data,
         paper=f"at ε = {epsilon:g}, ordinary DP (DAWA) is ahead of pure OSDP (OsdpLaplaceL1) at "
@@ -114,7 +114,7 @@ def _dp_ahead(data: str, epsilon: float, rows: Results) -> Claim:
         criterion="DAWA has a smaller mean regret at each of these ρ",
         verdict=verdict,
         remark=f"DAWA is ahead at {everywhere or 'no ρ'}."
-        + ("" if verdict is Verdict.HOLDS else f" {NOTHING_IS_HARD_TO_BEAT}"),
+        + ("" if verdict is ClaimVerdict.HOLDS else f" {NOTHING_IS_HARD_TO_BEAT}"),
     )
 
 
@@ -132,7 +132,7 @@ def _small_epsilon(data: str, rows: Results) -> Claim:
         measured=f"ε = {EPSILONS[-1]:g}, mean over all ρ:\n{means}\n"
         f"DAWAz is the best of the three at {sum(best)} of {len(best)} shares",
         criterion="DAWAz has the smallest mean regret of the three at every ρ",
-        verdict=Verdict.of(*best),
+        verdict=ClaimVerdict.of(*best),
         remark="" if all(best) else NOTHING_IS_HARD_TO_BEAT,
     )
 
@@ -156,7 +156,7 @@ def _ours(data: str, epsilon: float, rows: Results) -> Claim:
             ]
         ),
         criterion="both have a smaller mean regret over all ρ than DAWAz (reference)",
-        verdict=Verdict.of(*held),
+        verdict=ClaimVerdict.of(*held),
         remark="Regret 1 is the best of the paper's six methods, chosen with hindsight for every "
         "input.",
     )
@@ -175,7 +175,7 @@ def _soundness(data: str, epsilon: float, rows: Results) -> Claim:
         measured="mean over all ρ:\n"
         + "\n".join(f"{name} {ratio} times its reference" for name, ratio in ratios.items()),
         criterion=f"at most {PRICE_OF_SOUNDNESS:g} times the mean regret of the reference",
-        verdict=Verdict.of(*(ratio.mean <= PRICE_OF_SOUNDNESS for ratio in ratios.values())),
+        verdict=ClaimVerdict.of(*(ratio.mean <= PRICE_OF_SOUNDNESS for ratio in ratios.values())),
         remark="Below 1, the sound one is the better one as well.",
     )
 
@@ -184,7 +184,7 @@ def _at(rows: Results, method: Method, share: float) -> Row:
     return rows.one(method=method.label, share=share)
 
 
-FIGURE = Figure(
+FIGURE = PaperFigure(
     name="regret",
     title="DPBench: regret by share of non-sensitive records",
     trials=benchmark_trials,

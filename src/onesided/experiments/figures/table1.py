@@ -5,10 +5,11 @@ from __future__ import annotations
 from math import exp
 
 from onesided.charts import Axes, Series, comparison, svg
-from onesided.experiments.figure import Figure, percent
-from onesided.experiments.setting import Setting
-from onesided.experiments.trial import Measure, Results, Trial
-from onesided.report.claims import Claim, Plot, Section, Verdict
+from onesided.experiments.figure import PaperFigure, percent
+from onesided.experiments.measures.sampling import KEPT_SHARE
+from onesided.experiments.setting import ReproductionSetting
+from onesided.experiments.trial import Results, Trial
+from onesided.report.claims import Claim, ClaimVerdict, Plot, Section
 
 UNITS = 100_000
 PRINTED = {1.0: 0.63, 0.5: 0.39, 0.1: 0.095}
@@ -16,10 +17,10 @@ EPSILONS = (2.0, 1.0, 0.5, 0.25, 0.1, 0.05, 0.01)
 CLOSE = 0.005
 
 
-def _trials(setting: Setting) -> list[Trial]:
+def _trials(setting: ReproductionSetting) -> list[Trial]:
     return [
         Trial.of(
-            Measure.KEPT_SHARE,
+            KEPT_SHARE,
             epsilon=epsilon,
             units=UNITS,
             runs=setting.size.runs,
@@ -29,7 +30,7 @@ def _trials(setting: Setting) -> list[Trial]:
     ]
 
 
-def _section(setting: Setting, results: Results) -> Section:
+def _section(setting: ReproductionSetting, results: Results) -> Section:
     claims = []
     for epsilon, printed in PRINTED.items():
         row = results.one(epsilon=epsilon)
@@ -39,7 +40,7 @@ def _section(setting: Setting, results: Results) -> Section:
                 paper=f"about {percent(printed)} of the units leave at ε = {epsilon:g}",
                 measured=f"{row.mean:.2%} ({row.low:.2%}–{row.high:.2%})",
                 criterion=f"the mean is within {CLOSE:.1%} of all units of the printed share",
-                verdict=Verdict.of(abs(row.mean - printed) < CLOSE),
+                verdict=ClaimVerdict.of(abs(row.mean - printed) < CLOSE),
                 remark="The number of units that leave is binomial, not fixed.",
             )
         )
@@ -68,6 +69,6 @@ def _section(setting: Setting, results: Results) -> Section:
     )
 
 
-FIGURE = Figure(
+FIGURE = PaperFigure(
     name="table1", title="Table 1: share released by OsdpRR", trials=_trials, section=_section
 )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from onesided.datasets.dpbench import ONE_DIMENSIONAL, Source
-from onesided.experiments.figure import Figure
-from onesided.experiments.setting import Setting
-from onesided.experiments.trial import Measure, Results, Trial
-from onesided.report.claims import Claim, Section, Table, Verdict
+from onesided.datasets.dpbench import ONE_DIMENSIONAL, Origin
+from onesided.experiments.figure import PaperFigure
+from onesided.experiments.measures.histograms import BENCHMARK_FACTS
+from onesided.experiments.setting import ReproductionSetting
+from onesided.experiments.trial import Results, Trial
+from onesided.report.claims import Claim, ClaimVerdict, NumberTable, Section
 
 PRINTED = {
     "adult": (0.98, 17_665),
@@ -19,14 +20,14 @@ PRINTED = {
 }
 
 
-def _trials(setting: Setting) -> list[Trial]:
+def _trials(setting: ReproductionSetting) -> list[Trial]:
     return [
-        Trial.of(Measure.TABLE_OF_BENCHMARKS, dataset=shape.name, source=setting.histograms)
+        Trial.of(BENCHMARK_FACTS, dataset=shape.name, source=setting.histograms)
         for shape in ONE_DIMENSIONAL
     ]
 
 
-def _section(setting: Setting, results: Results) -> Section:
+def _section(setting: ReproductionSetting, results: Results) -> Section:
     rows, matches = [], []
     for name, (sparsity, scale) in PRINTED.items():
         measured_scale = results.one(dataset=name, metric="scale").mean
@@ -36,7 +37,7 @@ def _section(setting: Setting, results: Results) -> Section:
         rows.append(
             (name, source, scale, int(measured_scale), sparsity, round(measured_sparsity, 4))
         )
-    real = all(row[1] == Source.DPBENCH.value for row in rows)
+    real = all(row[1] == Origin.DPBENCH.value for row in rows)
     return Section(
         name=FIGURE.name,
         title=FIGURE.title,
@@ -47,7 +48,7 @@ def _section(setting: Setting, results: Results) -> Section:
                 paper="scales and shares of empty bins as printed",
                 measured=f"{sum(matches)} of {len(matches)} histograms match both numbers",
                 criterion="every scale is equal, and every sparsity when rounded to two digits",
-                verdict=Verdict.of(*matches) if real else Verdict.OPEN,
+                verdict=ClaimVerdict.of(*matches) if real else ClaimVerdict.OPEN,
                 remark="Nothing here is left to chance, so there is no spread."
                 if real
                 else "The published histograms are not there; made ones have the printed scale "
@@ -55,7 +56,7 @@ def _section(setting: Setting, results: Results) -> Section:
             )
         ],
         tables=[
-            Table(
+            NumberTable(
                 title="Printed and measured",
                 columns=(
                     "data set",
@@ -71,6 +72,6 @@ def _section(setting: Setting, results: Results) -> Section:
     )
 
 
-FIGURE = Figure(
+FIGURE = PaperFigure(
     name="table2", title="Table 2: the benchmark histograms", trials=_trials, section=_section
 )

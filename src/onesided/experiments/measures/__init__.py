@@ -1,1 +1,1 @@
-"""What a trial does: one file a kind of measurement."""
+"""What a trial does: a file per kind of measurement."""

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from onesided.data.histogram import Floats
 from onesided.experiments.features import (
     bounded_features,
     frequent,
@@ -23,14 +24,15 @@ from onesided.experiments.features import (
 )
 from onesided.experiments.journeys import Journeys
 from onesided.experiments.objective import ObjectivePerturbation
-from onesided.experiments.setting import EPSILONS
-from onesided.experiments.trial import Row, Scalar, Trial
+from onesided.experiments.setting import EPSILONS, ReproductionSetting
+from onesided.experiments.trial import Measure, Row, Scalar, Trial
+from onesided.experiments.workspace import journeys_of
 from onesided.loss import rational
 from onesided.mechanisms.rr import keep_probability
 from onesided.randomness import Randomness, seeded
 
 Units = NDArray[np.int64]
-Scores = NDArray[np.float64]
+Scores = Floats
 
 MOST_ITERATIONS = 300
 CHANCE = 0.5
@@ -38,10 +40,10 @@ EVERYBODY = "all trajectories"
 NONSENSITIVE = "non-sensitive trajectories"
 
 
-def sampled_classifiers(trial: Trial, journeys: Journeys) -> list[Row]:
+def sampled_classifiers(trial: Trial, setting: ReproductionSetting) -> list[Row]:
     """All-NS and OsdpRR: learn from trajectories that were handed out."""
     choosing, folding, coins = seeded(trial.seed).spawn(3)
-    study = _Study(_at_most(journeys, int(trial["most"]), choosing))
+    study = _Study(_at_most(journeys_of(trial, setting), int(trial["most"]), choosing))
     nonsensitive = study.journeys.nonsensitive(float(trial["share"]))
     labels: dict[str, Scalar] = {"trace": trial["trace"], "share": float(trial["share"])}
 
@@ -72,10 +74,13 @@ def sampled_classifiers(trial: Trial, journeys: Journeys) -> list[Row]:
     return rows
 
 
-def private_classifiers(trial: Trial, journeys: Journeys) -> list[Row]:
+SAMPLED_CLASSIFIERS = Measure("classifier", sampled_classifiers, effort=8)
+
+
+def private_classifiers(trial: Trial, setting: ReproductionSetting) -> list[Row]:
     """ObjDP, which treats everybody as sensitive, and Random, which looks at labels alone."""
     choosing, folding, noise = seeded(trial.seed).spawn(3)
-    chosen = _at_most(journeys, int(trial["most"]), choosing)
+    chosen = _at_most(journeys_of(trial, setting), int(trial["most"]), choosing)
     features = bounded_features(chosen)
     generator = noise.generator()
     rows = []
@@ -95,6 +100,9 @@ def private_classifiers(trial: Trial, journeys: Journeys) -> list[Row]:
         Row(labels={"trace": trial["trace"], "metric": name}, values=[float(value)])
         for name, value in public.items()
     ]
+
+
+PRIVATE_CLASSIFIERS = Measure("classifier-dp", private_classifiers, effort=7)
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,8 @@ from onesided.experiments.methods import (
     SUPPRESS,
     error_rows,
 )
-from onesided.experiments.setting import EPSILONS
-from onesided.experiments.trial import Row, Trial
+from onesided.experiments.setting import EPSILONS, ReproductionSetting
+from onesided.experiments.trial import Measure, Row, Trial
 from onesided.randomness import seeded
 
 POLICIES: tuple[OptIn, ...] = (MSampling(), HiLoSampling())
@@ -33,7 +33,7 @@ FLAT_BINS = 10_000
 CROSSOVER_METHODS = (OSDP_RR, LAPLACE, RR_SCALED, ONE_SIDED, DAWA, RESIDUAL, AUTO)
 
 
-def benchmark_facts(trial: Trial) -> list[Row]:
+def benchmark_facts(trial: Trial, setting: ReproductionSetting) -> list[Row]:
     """Scale and sparsity of a benchmark histogram."""
     benchmark = load_1d(trial["dataset"])
     public = {
@@ -46,7 +46,10 @@ def benchmark_facts(trial: Trial) -> list[Row]:
     ]
 
 
-def osdp_errors(trial: Trial) -> list[Row]:
+BENCHMARK_FACTS = Measure("benchmarks", benchmark_facts, effort=1)
+
+
+def osdp_errors(trial: Trial, setting: ReproductionSetting) -> list[Row]:
     """All methods that look at the policy, on one pair (x, x_ns)."""
     benchmark = load_1d(trial["dataset"])
     policy = next(each for each in POLICIES if each.name == trial["policy"])
@@ -63,7 +66,10 @@ def osdp_errors(trial: Trial) -> list[Row]:
     )
 
 
-def dp_errors(trial: Trial) -> list[Row]:
+OSDP_ERRORS = Measure("histogram", osdp_errors, effort=5)
+
+
+def dp_errors(trial: Trial, setting: ReproductionSetting) -> list[Row]:
     """The methods that treat everybody as sensitive: measured once, whatever the policy."""
     benchmark = load_1d(trial["dataset"])
     return error_rows(
@@ -77,7 +83,10 @@ def dp_errors(trial: Trial) -> list[Row]:
     )
 
 
-def crossover(trial: Trial) -> list[Row]:
+DP_ERRORS = Measure("histogram-dp", dp_errors, effort=4)
+
+
+def crossover(trial: Trial, setting: ReproductionSetting) -> list[Row]:
     """`units` units spread evenly over 10⁴ bins, none sensitive: the setting of the theorem."""
     units = int(trial["units"])
     draw, noise = seeded(trial.seed).spawn(2)
@@ -91,6 +100,9 @@ def crossover(trial: Trial) -> list[Row]:
         rng=noise,
         labels={"units": units},
     )
+
+
+CROSSOVER = Measure("crossover", crossover, effort=3)
 
 
 def _origin(benchmark: Benchmark) -> dict[str, str | int | float | bool]:

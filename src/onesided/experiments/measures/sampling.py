@@ -8,13 +8,14 @@ import pyarrow as pa
 from onesided.data.units import Unit
 from onesided.engine.base import Coins, CountQuery
 from onesided.engine.duckdb.engine import DuckDBEngine
-from onesided.experiments.trial import Row, Trial
+from onesided.experiments.setting import ReproductionSetting
+from onesided.experiments.trial import Measure, Row, Trial
 from onesided.language import Predicate
 from onesided.loss import rational
 from onesided.randomness import seeded
 
 
-def kept_share(trial: Trial) -> list[Row]:
+def kept_share(trial: Trial, setting: ReproductionSetting) -> list[Row]:
     """Of `units` units, none of them sensitive, the share that each of `runs` samples keeps."""
     units, epsilon = int(trial["units"]), float(trial["epsilon"])
     rng = seeded(trial.seed)
@@ -30,3 +31,6 @@ def kept_share(trial: Trial) -> list[Row]:
     finally:
         engine.close()
     return [Row(labels={"epsilon": epsilon, "metric": "share"}, values=shares)]
+
+
+KEPT_SHARE = Measure("kept-share", kept_share, effort=2)

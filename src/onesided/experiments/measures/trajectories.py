@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onesided.data import Histogram
-from onesided.data.histogram import Counts
+from onesided.data.histogram import Counts, Floats
+from onesided.data.metrics import mre
 from onesided.experiments.incidence import Incidence
-from onesided.experiments.journeys import HOURS, Journeys
+from onesided.experiments.journeys import HOURS
 from onesided.experiments.methods import (
     AUTO,
     DAWA,
@@ -29,9 +30,9 @@ from onesided.experiments.methods import (
     metric_rows,
     own_randomness,
 )
-from onesided.experiments.metrics import mre
-from onesided.experiments.setting import EPSILONS, SHARES
-from onesided.experiments.trial import Row, Scalar, Trial
+from onesided.experiments.setting import EPSILONS, SHARES, ReproductionSetting
+from onesided.experiments.trial import Measure, Row, Scalar, Trial
+from onesided.experiments.workspace import journeys_of
 from onesided.loss import rational
 from onesided.mechanisms.base import Mechanism
 from onesided.mechanisms.noise import two_sided_mean_size
@@ -61,9 +62,9 @@ OUR_GRAM_BOUND = 1
 """The contribution bound of our own methods, which do without hindsight."""
 
 
-def occupancy(trial: Trial, journeys: Journeys) -> list[Row]:
+def occupancy(trial: Trial, setting: ReproductionSetting) -> list[Row]:
     """Access point × hour of the busiest day under P_ρ, with and without a contribution bound."""
-    day = journeys.busiest_day()
+    day = journeys_of(trial, setting).busiest_day()
     share = float(trial["share"])
     chosen = day.nonsensitive(share)
     incidence = day.occupancy()
@@ -111,9 +112,12 @@ def occupancy(trial: Trial, journeys: Journeys) -> list[Row]:
     ]
 
 
-def grams(trial: Trial, journeys: Journeys) -> list[Row]:
+OCCUPANCY = Measure("occupancy", occupancy, effort=6)
+
+
+def grams(trial: Trial, setting: ReproductionSetting) -> list[Row]:
     """n-grams under every P_ρ: error over those that occur, and over the whole domain."""
-    n = int(trial["n"])
+    journeys, n = journeys_of(trial, setting), int(trial["n"])
     incidence = journeys.grams(n)
     domain = journeys.access_points**n
     study = _GramStudy(incidence, domain, int(trial["runs"]), {"trace": trial["trace"], "n": n})
@@ -130,6 +134,9 @@ def grams(trial: Trial, journeys: Journeys) -> list[Row]:
         Row(labels={**study.labels, "metric": name}, values=[float(value)])
         for name, value in public.items()
     ]
+
+
+GRAMS = Measure("ngrams", grams, effort=9)
 
 
 class _GramStudy:
@@ -228,9 +235,7 @@ class _GramStudy:
         ]
 
 
-def _listed(
-    mechanism: Mechanism, histogram: Histogram, epsilon: float, rng: Randomness
-) -> NDArray[np.float64]:
+def _listed(mechanism: Mechanism, histogram: Histogram, epsilon: float, rng: Randomness) -> Floats:
     """The released counts on all occurring keys; keys that were not listed count 0."""
     released = mechanism.release(histogram, epsilon=epsilon, rng=rng)
     counts = np.zeros(histogram.bins)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from onesided.data.histogram import Counts
+from onesided.data.metrics import mre
 from onesided.mechanisms.auto.candidates import Candidate
 from onesided.mechanisms.auto.scenarios import Scenario
 from onesided.randomness import Randomness
@@ -23,13 +23,8 @@ def best_candidate(
     total = np.zeros(len(forms))
     for each in scenarios:
         runs = [value for option in options for value in option.tried(each.data, each.look, rng)]
-        errors = np.array([mean_relative_error(each.data.all, value) for value in runs])
+        errors = np.array([mre(each.data.all, value) for value in runs])
         # Less than one bin that is wrong by one is chance.
         errors += 1 / each.data.bins
         total += each.weight * np.log(errors / errors.min())
     return forms[int(np.argmin(total))]
-
-
-def mean_relative_error(truth: Counts, value: Counts) -> float:
-    """Σ |x̃ᵢ − xᵢ| / max(xᵢ, 1) over the number of bins."""
-    return float(np.mean(np.abs(value - truth) / np.maximum(truth, 1)))

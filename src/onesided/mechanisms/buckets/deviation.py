@@ -12,10 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from onesided.data.histogram import Counts
+from onesided.data.histogram import Counts, Floats
 from onesided.mechanisms.buckets.tree import HalvingTree
-
-Floats = NDArray[np.float64]
 
 
 def largest_count(bins: int) -> int:

@@ -15,13 +15,11 @@ from functools import cached_property, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from onesided.data.histogram import Counts
+from onesided.data.histogram import Counts, Floats
 from onesided.mechanisms.buckets.partition_exact import ExactPruning
 from onesided.mechanisms.buckets.scaled import PowerTable
 from onesided.mechanisms.buckets.tree import HalvingTree
 from onesided.randomness import LazyUniform, Randomness
-
-Floats = NDArray[np.float64]
 
 UNIT = 2.0**-53
 """The relative error of one floating-point operation."""

@@ -14,9 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from onesided.data.histogram import Floats
 from onesided.randomness import Enclosure, exp_bounds
-
-Floats = NDArray[np.float64]
 
 DIGIT_BITS = 8
 TABLE_PRECISION = 96

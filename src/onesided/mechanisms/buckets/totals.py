@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onesided.data import Interval, Measured
-from onesided.data.histogram import Counts
+from onesided.data.histogram import Counts, Floats
 from onesided.errors import InputError
 from onesided.loss import Number, rational
 from onesided.mechanisms.noise import CONFIDENCE, two_sided_quantile
@@ -50,14 +50,14 @@ def measure_totals(totals: Counts, rate: Fraction, rng: Randomness) -> NoisyTota
     return NoisyTotals(values, interval)
 
 
-def spread_evenly(totals: NDArray[Any], buckets: NDArray[np.int64]) -> NDArray[np.float64]:
+def spread_evenly(totals: NDArray[Any], buckets: NDArray[np.int64]) -> Floats:
     """Each bucket's total, raised to 0 where it is negative, in equal parts on its bins."""
     sizes = np.bincount(buckets.reshape(-1), minlength=totals.size)
     means = np.maximum(totals, 0) / np.maximum(sizes, 1)
     return np.asarray(means[buckets], dtype=np.float64)
 
 
-def shrunk(totals: NDArray[Any], threshold: float) -> NDArray[np.float64]:
+def shrunk(totals: NDArray[Any], threshold: float) -> Floats:
     """t − τ²/t for totals t above τ = `threshold` ≥ 0, else 0: large totals are hardly touched.
 
     Most buckets are empty where data are sparse, and this tells noise from counts.

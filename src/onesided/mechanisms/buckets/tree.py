@@ -10,21 +10,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from onesided.data.histogram import Counts
+
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 @dataclass(frozen=True)
 class HalvingTree:
     """Bins in an order in which every box of the tree is an interval, and the boxes of each level.
 
+    - `shape`: that of the histograms it is made for.
     - `order`: the bins (row-major numbers) in that order.
     - `levels`: for each level, from the whole to single bins, where its boxes start, ascending.
       Each level refines the one before: a box is halved, or stays as it is where it is too thin.
     """
 
+    shape: tuple[int, ...]
     order: Counts
     levels: tuple[Counts, ...]
 
@@ -32,6 +38,16 @@ class HalvingTree:
     def bins(self) -> int:
         """d, the number of bins."""
         return int(self.order.size)
+
+    def along(self, values: NDArray[Scalar]) -> NDArray[Scalar]:
+        """The values of the bins, which have its shape, as a line in its order."""
+        return values.reshape(-1)[self.order]
+
+    def back(self, line: NDArray[Scalar]) -> NDArray[Scalar]:
+        """The inverse of `along`: each value where its bin is."""
+        placed = np.empty_like(line)
+        placed[self.order] = line
+        return placed.reshape(self.shape)
 
     @cached_property
     def sizes(self) -> tuple[Counts, ...]:
@@ -70,7 +86,7 @@ def halving_tree(shape: tuple[int, ...]) -> HalvingTree:
     for level in range(bits + 1):
         box = ordered >> (bits - level)
         levels.append(np.flatnonzero(np.diff(box, prepend=-1)))
-    return HalvingTree(_shared(order), tuple(map(_shared, levels)))
+    return HalvingTree(shape, _shared(order), tuple(map(_shared, levels)))
 
 
 def _shared(array: Counts) -> Counts:

@@ -14,11 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onesided.data.histogram import Counts
+from onesided.data.histogram import Counts, Floats
 from onesided.mechanisms.buckets.totals import NoisyTotals, measure_totals
 from onesided.randomness import Randomness
-
-Floats = NDArray[np.float64]
 
 
 class Workload(Enum):

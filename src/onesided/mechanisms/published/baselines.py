@@ -21,6 +21,7 @@ class _Broken(Mechanism):
     """Claims the pair (0, ε) and does not keep it."""
 
     kind: ClassVar[Kind] = Kind.BROKEN
+    bin_by_bin: ClassVar[bool] = True
 
     def loss(self, epsilon: Fraction, *, fixed_n: bool = False) -> Loss:
         """(0, ε): what is promised, and not kept."""

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onesided.data import Covers
-from onesided.data.histogram import Counts
+from onesided.data.histogram import Counts, Floats
 from onesided.mechanisms.base import Kind
 from onesided.mechanisms.buckets.algorithm import BucketAlgorithm, Bucketed
 from onesided.mechanisms.buckets.deviation import window_lengths, window_mean_deviations
@@ -94,7 +94,7 @@ def reference_partitions(
 
 def _noisy_costs(
     counts: Counts, for_partition: float, for_totals: float, rng: Randomness, runs: int
-) -> NDArray[np.float64]:
+) -> Floats:
     """The cost of the window of length 2ʲ that ends before bin i, at [i, j, run]."""
     generator = rng.generator()
     lengths = window_lengths(counts.size)

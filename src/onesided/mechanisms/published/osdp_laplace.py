@@ -8,9 +8,9 @@ from math import log
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from onesided.data import Histogram, Measurement, MeasurementTerms
+from onesided.data.histogram import Floats
 from onesided.loss import Loss
 from onesided.mechanisms.base import Kind, Mechanism, PublicShape
 from onesided.mechanisms.one_sided import OneSided
@@ -24,6 +24,7 @@ class OsdpLaplace(Mechanism):
     name: ClassVar[str] = "osdp-laplace"
     kind: ClassVar[Kind] = Kind.IDEALISED
     summary: ClassVar[str] = "continuous one-sided noise on the non-sensitive units (OsdpLaplace)"
+    bin_by_bin: ClassVar[bool] = True
 
     def loss(self, epsilon: Fraction, *, fixed_n: bool = False) -> Loss:
         """(0, ε), on real numbers: as for one-sided geometric noise."""
@@ -49,7 +50,7 @@ class OsdpLaplace(Mechanism):
         noisy = data.nonsensitive - rng.generator().exponential(scale, size=data.shape)
         return Measurement(value=self._corrected(noisy, scale))
 
-    def _corrected(self, noisy: NDArray[np.float64], scale: float) -> NDArray[np.float64]:
+    def _corrected(self, noisy: Floats, scale: float) -> Floats:
         return noisy
 
 
@@ -64,5 +65,5 @@ class OsdpLaplaceL1(OsdpLaplace):
         """As for `one-sided`, its integer form."""
         return OneSided().expected_error(public, epsilon)
 
-    def _corrected(self, noisy: NDArray[np.float64], scale: float) -> NDArray[np.float64]:
+    def _corrected(self, noisy: Floats, scale: float) -> Floats:
         return np.where(noisy > 0, noisy + scale * log(2), 0.0)

@@ -11,7 +11,7 @@ from onesided.data.units import Unit
 from onesided.engine.lookups import found
 from onesided.errors import RequestError
 from onesided.language import BoundPredicate, Key, Schema
-from onesided.language.query import Aggregate, Figure, Select, key_text
+from onesided.language.query import Aggregate, Select, SelectFigure, key_text
 from onesided.loss import Number
 from onesided.session.amounts import Amount, column_amount, rows_amount
 from onesided.session.domains import both
@@ -60,7 +60,7 @@ class Figures:
     select: Select
     schema: Schema
 
-    def questions(self) -> dict[Figure, Question]:
+    def questions(self) -> dict[SelectFigure, Question]:
         """One question a figure, checked."""
         groups = self._groups()
         asked = {figure: self._question(figure, groups) for figure in self.select.figures}
@@ -95,7 +95,7 @@ class Figures:
         ]
         return replace(groups, lookups=joined, details={**groups.details, "join": described})
 
-    def _question(self, figure: Figure, groups: Grouping) -> Question:
+    def _question(self, figure: SelectFigure, groups: Grouping) -> Question:
         around: dict[str, Any] = {
             "facts": self.facts,
             "scope": self.scope,
@@ -115,7 +115,7 @@ class Figures:
         rows = None if single else self._rows(figure)
         return Means(groups=present, amount=amount, rows=rows, **around)
 
-    def _rows(self, figure: Figure) -> Amount:
+    def _rows(self, figure: SelectFigure) -> Amount:
         if self.limits.max_rows is None:
             raise RequestError(
                 f"A unit ({self.facts.unit}) may have any number of rows in a group; say with "
@@ -123,7 +123,7 @@ class Figures:
             )
         return rows_amount(self.limits.max_rows, self.facts.units)
 
-    def _amount(self, figure: Figure) -> Amount:
+    def _amount(self, figure: SelectFigure) -> Amount:
         (column,) = figure.columns
         schema, limits = self.schema, self.limits
         bounds, grids = (_by_column(schema, each) for each in (limits.bounds, limits.grid))
@@ -150,7 +150,7 @@ def _domains(select: Select, declared: Mapping[str, Sequence[Any]]) -> dict[str,
     }
 
 
-def _check_unit(figure: Figure, unit: Unit) -> None:
+def _check_unit(figure: SelectFigure, unit: Unit) -> None:
     if unit.is_row:
         raise RequestError("Every row is a unit here: count them by COUNT(*).")
     if sorted(figure.columns) != sorted(unit.columns):

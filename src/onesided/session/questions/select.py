@@ -13,7 +13,7 @@ from typing import Any
 from onesided.data.release import QueryRelease, Receipt, ReleaseKind, TableRelease, payload_of
 from onesided.errors import RequestError
 from onesided.language import Key
-from onesided.language.query import Figure, Select
+from onesided.language.query import Select, SelectFigure
 from onesided.language.tree import Expression, Value
 from onesided.loss import Loss, show
 from onesided.session.facts import DatasetFacts
@@ -25,13 +25,13 @@ from onesided.session.scope import Scope, policy_text
 
 
 @dataclass(frozen=True)
-class Statement:
+class AskedSelect:
     """An accepted SELECT with a question for each of its figures."""
 
     text: str
     select: Select
     having: Expression | None
-    questions: Mapping[Figure, Question]
+    questions: Mapping[SelectFigure, Question]
 
     def release(
         self, released: Sequence[TableRelease], facts: DatasetFacts, scope: Scope, epsilon: Fraction
@@ -90,10 +90,13 @@ def statement(
     limits: Limits,
     scope: Scope,
     epsilon: Fraction,
-) -> Statement:
+) -> AskedSelect:
     """Read a statement and check every figure, before anything is paid."""
+    # The parser takes a while to load: nothing pays for it before the first text is read.
+    from onesided.language.select import parse_select
+
     catalogue = facts.catalogue
-    select = Select.parse(text, catalogue, parameters)
+    select = parse_select(text, catalogue, parameters)
     if {key.name for key in select.keys} & {figure.name for figure in select.figures}:
         raise RequestError("A group key has the name of a figure; rename the column.")
     schema = catalogue.joined(select.joins)
@@ -105,4 +108,4 @@ def statement(
         select=select,
         schema=schema,
     )
-    return Statement(text, select, select.bound_having(schema), figures.questions())
+    return AskedSelect(text, select, select.bound_having(schema), figures.questions())

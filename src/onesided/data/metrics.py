@@ -6,19 +6,16 @@ Each ratio is |xᵢ − x̃ᵢ| / max(xᵢ, δ), where x is the true histogram (
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from onesided.data.histogram import Floats
 from onesided.errors import RequestError
 
 FLOOR = 1.0
 
 
-def relative_errors(
-    true: ArrayLike, released: ArrayLike, floor: float = FLOOR
-) -> NDArray[np.float64]:
+def relative_errors(true: ArrayLike, released: ArrayLike, floor: float = FLOOR) -> Floats:
     """The ratio of every bin."""
     x, estimate = np.asarray(true, dtype=np.float64), np.asarray(released, dtype=np.float64)
     if x.shape != estimate.shape:
@@ -40,16 +37,3 @@ def l1(true: ArrayLike, released: ArrayLike) -> float:
     """Σ|xᵢ − x̃ᵢ|."""
     difference = np.asarray(true, dtype=np.float64) - np.asarray(released, dtype=np.float64)
     return float(np.abs(difference).sum())
-
-
-def regret(errors: Mapping[str, ArrayLike], among: Sequence[str]) -> dict[str, NDArray[np.float64]]:
-    """The error of every run over the least mean error of the algorithms named by `among`.
-
-    `errors` has an error for every run of each algorithm. Where the least mean error is 0, an error
-    of 0 has regret 1 and any other an infinite one.
-    """
-    runs = {name: np.asarray(error, dtype=np.float64) for name, error in errors.items()}
-    least = min(float(runs[name].mean()) for name in among)
-    if least == 0:
-        return {name: np.where(error == 0, 1.0, np.inf) for name, error in runs.items()}
-    return {name: error / least for name, error in runs.items()}
