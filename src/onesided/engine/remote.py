@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import unicodedata
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pyarrow as pa
 
 from onesided.data.units import Unit
-from onesided.engine.sql import RESERVED_PREFIX
 from onesided.errors import RequestError, SourceError
 from onesided.language import BoundPredicate, Schema, Type
 
@@ -62,23 +60,6 @@ class RemoteEngine(ABC):
 
     def evaluate_policy(self, function: Callable[[Mapping[str, Any]], bool]) -> BoundPredicate:
         raise RequestError("A policy in Python needs a table in memory; write it as SQL.")
-
-
-def check_names(names: Sequence[str]) -> None:
-    """Refuse names that could be taken for one another, or for ours."""
-    if any(name.lower().startswith(RESERVED_PREFIX) for name in names):
-        raise SourceError(
-            f"A column name starts with {RESERVED_PREFIX}, which is reserved; rename it."
-        )
-    alike: dict[str, str] = {}
-    for name in names:
-        plain = " ".join(unicodedata.normalize("NFKC", name).casefold().split())
-        if plain in alike:
-            raise SourceError(
-                f"The columns {alike[plain]} and {name} have the same name but for capitals and "
-                "blanks; rename one of them."
-            )
-        alike[plain] = name
 
 
 def check_format(found: Mapping[str, Any], frozen: Mapping[str, Any] | None) -> None:

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from onesided.engine.names import check_names
 from onesided.engine.postgres.columns import COLUMNS, PostgresColumn
 from onesided.engine.postgres.flavour import PostgresFlavour
-from onesided.engine.remote import check_names
 from onesided.errors import SourceError
 from onesided.language import Schema
 
@@ -134,7 +134,7 @@ def find_table(rows: Rows, text: str, path: Path) -> Table:
             break
     else:
         raise SourceError(f"There is no table {text} in the database; check its name.")
-    check_names([column.name for column in table.columns])
+    check_names([column.name for column in table.columns], "The table")
     return table
 
 

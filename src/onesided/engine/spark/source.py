@@ -14,7 +14,8 @@ from urllib.parse import unquote
 import pyarrow as pa
 
 from onesided.data.units import Unit
-from onesided.engine.remote import check_format, check_names
+from onesided.engine.names import check_names
+from onesided.engine.remote import check_format
 from onesided.engine.sources import Files, Format, file_tag
 from onesided.engine.spark.columns import (
     MILLISECONDS,
@@ -229,7 +230,7 @@ def _from_frame(frame: DataFrame) -> SparkSource:
 
 def _kinds(frame: DataFrame) -> dict[str, str]:
     """The columns and their types; two of them never mean the same name."""
-    check_names([name for name, _ in frame.dtypes])
+    check_names([name for name, _ in frame.dtypes], "The data")
     return dict(frame.dtypes)
 
 
