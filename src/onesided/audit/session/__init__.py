@@ -1,0 +1,1 @@
+"""Whole releases, audited: two neighbouring tables, and everything that can be seen of them."""
