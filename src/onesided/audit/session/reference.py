@@ -1,24 +1,50 @@
-"""What every engine must answer, in plain Python: slow, and written from the definitions alone."""
+"""What every engine must answer, in plain Python: slow, and written from the definitions alone.
+
+`Reference` answers queries on rows. `ReferenceEngine` stands for a whole engine, so that a session
+over it releases, with the same noise, the very bytes that a session over the engine must release.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import math
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
-from onesided.engine.base import CountQuery, SampleQuery, Total
+from onesided.audit.session.reference_values import (
+    DAY,
+    NotCovered,
+    arrow_column,
+    micros_of,
+)
+from onesided.data.units import Unit
+from onesided.engine.base import (
+    CountQuery,
+    Engine,
+    Figure,
+    GroupCounts,
+    Inspection,
+    Lookup,
+    SampleQuery,
+    Total,
+    key_type,
+)
 from onesided.engine.sources import file_tag
+from onesided.language import BoundPredicate, Field, Predicate, Schema, Type
+from onesided.language.query import public_column
 
 Row = dict[str, Any]
-_EPOCH = datetime(1970, 1, 1)
+Names = Sequence[tuple[str, int]]
+"""The files of a table in order, relative to its folder, each with its number of rows."""
+_POLICY = "osd_policy"
 
 
 @dataclass(frozen=True)
@@ -28,18 +54,19 @@ class Reference:
     rows: list[Row]
     unit: tuple[str, ...]
     texts: frozenset[str]
-    file: str
+    names: list[str]
 
     @classmethod
     def of(cls, table: pa.Table, unit: tuple[str, ...], file: str = "") -> Reference:
+        """The rows of one file, all of whose cells Python holds."""
         texts = frozenset(field.name for field in table.schema if field.type == pa.string())
-        return cls(table.to_pylist(), unit, texts, file)
+        return cls(table.to_pylist(), unit, texts, row_names([(file, len(table))]))
 
     def sample(self, query: SampleQuery) -> list[tuple[Any, ...]]:
         """The rows of the kept units: sorted by key and content, or as they were."""
         chosen = [
             row
-            for key, rows in self._units().items()
+            for key, rows in self.units().items()
             if self._is_kept(key, rows, query)
             for row in rows
             if query.where is None or query.where.evaluate(row) is True
@@ -56,7 +83,7 @@ class Reference:
         """One tuple a group: its keys, then each figure of all units and of non-sensitive ones."""
         width = max(1, len(query.totals))
         figures: dict[tuple[Any, ...], list[int]] = defaultdict(lambda: [0, 0] * width)
-        for key, rows in self._units().items():
+        for key, rows in self.units().items():
             sensitive = any(query.policy.evaluate(row) is not False for row in rows)
             if query.coins is not None and not self._is_kept(key, rows, query):
                 continue
@@ -74,7 +101,7 @@ class Reference:
         order = sorted(figures, key=lambda group: [sortable(each) for each in group])
         return [(*group, *figures[group]) for group in order]
 
-    def _units(self) -> dict[tuple[Any, ...], list[Row]]:
+    def units(self) -> dict[tuple[Any, ...], list[Row]]:
         units: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
         for place, row in enumerate(self.rows):
             key = tuple(row[column] for column in self.unit) if self.unit else (place,)
@@ -93,7 +120,7 @@ class Reference:
 
     def _text(self, key: tuple[Any, ...]) -> str:
         if not self.unit:
-            return f"{file_tag(self.file)}:{key[0]}"
+            return self.names[int(key[0])]
         *first, last = key
         return "".join(map(_delimited, first)) + _piece(last)
 
@@ -110,6 +137,11 @@ class Reference:
             groups,
             key=lambda group: (own ^ _digest(texts(group)), [sortable(each) for each in group]),
         )[:most]
+
+
+def row_names(files: Names) -> list[str]:
+    """What every row is called where rows are units: its file's tag, and its place there."""
+    return [f"{file_tag(file)}:{place}" for file, rows in files for place in range(rows)]
 
 
 def sortable(value: Any) -> tuple[Any, ...]:
@@ -133,9 +165,9 @@ def _piece(value: Any) -> str:
         case bool():
             return "t" if value else "f"
         case datetime():
-            return str((value - _EPOCH) // timedelta(microseconds=1))
+            return str(micros_of(value))
         case date():
-            return str((value - _EPOCH.date()).days)
+            return str(micros_of(value) // DAY)
         case _:
             return str(value)
 
@@ -164,3 +196,134 @@ def _steps(value: float | Decimal | None, grid: Fraction) -> int:
     if not math.isfinite(scaled) or not -(2.0**63) <= math.floor(scaled) < 2.0**63:
         return 0
     return math.floor(scaled)
+
+
+class ReferenceEngine:
+    """Answers as the engine that was opened must answer, from values that were read without it.
+
+    What everybody may know, columns and their types, is what was found at the opening. A query that
+    reads a column of another kind than the reference covers is `NotCovered`.
+    """
+
+    in_memory = True
+
+    def __init__(
+        self, opened: Engine, columns: Mapping[str, list[Any] | None], files: Names
+    ) -> None:
+        """`columns` are the values of each column; None where these are not covered."""
+        self._opened = opened
+        self._known = {name: values for name, values in columns.items() if values is not None}
+        count = sum(rows for _, rows in files)
+        self._rows = [
+            {name: values[place] for name, values in self._known.items()} for place in range(count)
+        ]
+        kinds = opened.schema
+        texts = frozenset(name for name in kinds if kinds[name].type is Type.TEXT)
+        self._reference = Reference(self._rows, opened.unit.columns, texts, row_names(files))
+
+    @property
+    def schema(self) -> Schema:
+        return self._opened.schema
+
+    @property
+    def format(self) -> Mapping[str, Any]:
+        return self._opened.format
+
+    @property
+    def unit(self) -> Unit:
+        return self._opened.unit
+
+    @property
+    def rows_are_units(self) -> bool:
+        return self._opened.rows_are_units
+
+    def inspect(self) -> Inspection:
+        self._need(self.unit.columns)
+        keys = [tuple(row[column] for column in self.unit.columns) for row in self._rows]
+        orphans = sum(None in key for key in keys)
+        units = (
+            len(self._rows) if self.unit.is_row else len({key for key in keys if None not in key})
+        )
+        return Inspection(units, orphans)
+
+    def fingerprint(self) -> str:
+        return self._opened.fingerprint()
+
+    def output_schema(self, columns: tuple[str, ...]) -> pa.Schema:
+        return self._opened.output_schema(columns)
+
+    def sample(self, query: SampleQuery) -> Iterator[pa.RecordBatch]:
+        self._need(query.columns, query.policy, query.where)
+        schema = self.output_schema(query.columns)
+        rows = self._reference.sample(query)
+        columns = [
+            arrow_column([row[place] for row in rows], kind)
+            for place, kind in enumerate(schema.types)
+        ]
+        yield pa.record_batch(columns, schema=schema)
+
+    def count(self, query: CountQuery) -> GroupCounts:
+        if query.grams is not None:
+            raise NotCovered("n-grams")
+        names = {key.column for key in query.by}
+        names |= {total.column for total in query.totals if total.column is not None}
+        joined = {
+            public_column(each.table.name, name)
+            for each in query.lookups
+            for name in each.table.schema
+        }
+        on = {own for each in query.lookups for own, _ in each.on}
+        self._need([*(names - joined), *on], query.policy, query.where, beside=joined)
+        rows = [self._looked_up(row, query.lookups) for row in self._rows]
+        reference = Reference(rows, self.unit.columns, frozenset(), self._reference.names)
+        groups = reference.count(query)
+        width = len(query.by)
+        keys = [
+            arrow_column([group[place] for group in groups], key_type(key))
+            for place, key in enumerate(query.by)
+        ]
+        numbers = np.array([group[width:] for group in groups], dtype=np.int64)
+        sides = numbers.reshape(len(groups), 2 * max(1, len(query.totals))).T
+        return GroupCounts(
+            pa.table(keys, names=[key.name for key in query.by]),
+            tuple(Figure(*pair) for pair in zip(sides[::2], sides[1::2], strict=True)),
+        )
+
+    def evaluate_policy(self, function: Callable[[Mapping[str, Any]], bool]) -> BoundPredicate:
+        for row in self._rows:
+            row[_POLICY] = function(row)
+        hidden = Schema.of({**dict(self.schema.fields), _POLICY: Field(Type.BOOLEAN)})
+        return Predicate.parse(_POLICY).bind(hidden)
+
+    def close(self) -> None:
+        """There is nothing to let go of."""
+
+    def _looked_up(self, row: Row, lookups: Sequence[Lookup]) -> Row:
+        """The row with the columns of public tables; NULL where there is no such key."""
+        whole = dict(row)
+        for lookup in lookups:
+            table = lookup.table
+            sought = [row[own] for own, _ in lookup.on]
+            found = next(
+                (
+                    each
+                    for each in table.content.to_pylist()
+                    if None not in sought and [each[other] for _, other in lookup.on] == sought
+                ),
+                dict.fromkeys(table.schema),
+            )
+            whole |= {public_column(table.name, name): found[name] for name in table.schema}
+        return whole
+
+    def _need(
+        self,
+        columns: Sequence[str],
+        *predicates: BoundPredicate | None,
+        beside: frozenset[str] | set[str] = frozenset(),
+    ) -> None:
+        """Refuse what reads columns that are not covered."""
+        read = {*columns, *self.unit.columns}
+        read |= {name for each in predicates if each is not None for name in each.columns}
+        missing = sorted(read - set(self._known) - set(beside) - {_POLICY})
+        if missing:
+            raise NotCovered(missing[0])
