@@ -23,7 +23,10 @@ from onesided.audit.session.reference_values import (
     DAY,
     NotCovered,
     arrow_column,
+    csv_values,
     micros_of,
+    server_values,
+    typed_values,
 )
 from onesided.data.units import Unit
 from onesided.engine.base import (
@@ -37,7 +40,7 @@ from onesided.engine.base import (
     Total,
     key_type,
 )
-from onesided.engine.sources import file_tag
+from onesided.engine.sources import Files, file_tag
 from onesided.language import BoundPredicate, Field, Predicate, Schema, Type
 from onesided.language.query import public_column
 
@@ -238,13 +241,8 @@ class ReferenceEngine:
         return self._opened.rows_are_units
 
     def inspect(self) -> Inspection:
-        self._need(self.unit.columns)
         keys = [tuple(row[column] for column in self.unit.columns) for row in self._rows]
-        orphans = sum(None in key for key in keys)
-        units = (
-            len(self._rows) if self.unit.is_row else len({key for key in keys if None not in key})
-        )
-        return Inspection(units, orphans)
+        return Inspection(len(self._reference.units()), sum(None in key for key in keys))
 
     def fingerprint(self) -> str:
         return self._opened.fingerprint()
@@ -327,3 +325,46 @@ class ReferenceEngine:
         missing = sorted(read - set(self._known) - set(beside) - {_POLICY})
         if missing:
             raise NotCovered(missing[0])
+
+
+def reference_engine(
+    table: pa.Table, handed: Mapping[str, Any], opened: Engine
+) -> ReferenceEngine | None:
+    """The reference for a table that was handed over with these arguments of `open_dataset`.
+
+    None where its columns are others than those of the table, or the key of units is not covered.
+    """
+    if list(opened.schema) != table.column_names:
+        return None
+    columns = {name: _covered(table, name, opened) for name in table.column_names}
+    if any(columns[name] is None for name in opened.unit.columns):
+        return None
+    return ReferenceEngine(opened, columns, _files(handed.get("source"), len(table)))
+
+
+def _covered(table: pa.Table, name: str, opened: Engine) -> list[Any] | None:
+    """The values of a column, by how the source is read; None where that is not covered."""
+    if opened.schema[name].type is Type.OTHER:
+        return None
+    column, agreed = table.column(name), opened.format
+    try:
+        if agreed["reader"] == "csv":
+            form = next(each for each in agreed["columns"] if each["name"] == name)
+            return list(csv_values(column, form))
+        if agreed["reader"] == "postgresql":
+            return list(server_values(column, opened.schema[name]))
+        return list(typed_values(column))
+    except NotCovered:
+        return None
+
+
+def _files(source: Any, rows: int) -> Names:
+    """The files that hold the rows, an equal number each; a frame is one without a name."""
+    if not isinstance(source, str):
+        return [("", rows)]
+    found = Files.find(source)
+    count = len(found.paths)
+    return [
+        (found.relative(path), (place + 1) * rows // count - place * rows // count)
+        for place, path in enumerate(found.paths)
+    ]

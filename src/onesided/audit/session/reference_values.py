@@ -14,6 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from onesided.errors import ReleaseFailed
 from onesided.language import Field, Type
 from onesided.language.tree import Value
 from onesided.language.types import INT64_MAX, INT64_MIN
@@ -36,7 +37,7 @@ _TRUTHS = {"true": True, "t": True, "1": True, "yes": True, "y": True}
 _TRUTHS |= {"false": False, "f": False, "0": False, "no": False, "n": False}
 
 
-class NotCovered(Exception):
+class NotCovered(ReleaseFailed):
     """The reference says nothing about columns of this kind."""
 
 
