@@ -17,7 +17,7 @@ from onesided.engine.duckdb import DuckDBEngine
 from onesided.language import Type
 from onesided.language.types import NUMERIC
 from support.engines import count_query, sample_query
-from support.hostile_columns import HOSTILE, MOST, Hostile
+from onesided.audit.session.hostile import HOSTILE, MOST, Hostile
 
 COPIES = 4
 STEPS = Total("x", Fraction(1, 100), 10**6)

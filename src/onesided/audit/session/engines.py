@@ -1,0 +1,50 @@
+"""The surfaces there are: one line of `SURFACES` each."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from onesided.audit.session import sources
+from onesided.audit.session.cells import Form
+from onesided.audit.session.dice import Dice
+from onesided.audit.session.in_python import staged_in_python
+from onesided.audit.session.sources import Source
+from onesided.audit.session.surfaces import Stage, Surface
+from onesided.audit.session.worlds import World
+
+
+@dataclass(frozen=True)
+class DuckDB:
+    """Files and frames here."""
+
+    forms: Sequence[Form] = (Form.TYPED, Form.TYPED, Form.CSV)
+
+    def sources(self, form: Form) -> Sequence[Source]:
+        return [each for each in sources.sources() if each.form is form]
+
+    @contextmanager
+    def staged(self, world: World, source: Source, dice: Dice) -> Iterator[Stage]:
+        # What is found in a CSV file is frozen by a ledger alone.
+        durable = world.form is Form.CSV or dice.one_in(3)
+        with tempfile.TemporaryDirectory() as folder:
+            with staged_in_python(world, source, Path(folder), durable=durable) as stage:
+                yield stage
+
+
+def _duckdb(connection: Any) -> AbstractContextManager[Surface]:
+    @contextmanager
+    def opened() -> Iterator[Surface]:
+        yield DuckDB()
+
+    return opened()
+
+
+SURFACES: dict[str, Callable[[Any], AbstractContextManager[Surface]]] = {
+    "duckdb": _duckdb,
+}
+"""By the name of the engine: what opens it, given a connection or None, and closes it."""
