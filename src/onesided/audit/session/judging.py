@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from onesided.audit.session.reference_values import NotCovered
 from onesided.audit.session.requests import Request
 from onesided.audit.session.surfaces import AsksASecond, Run, SecondEngine, Stage
 from onesided.audit.session.watching import Outcomes, Seen
@@ -107,6 +108,8 @@ def _keys(first: Run, explained: Run, again: Run) -> Iterator[Difference]:
 
 def _values(side: Side, run: Run, second: Run) -> Iterator[Difference]:
     for place, (seen, other) in enumerate(zip(run.seen, second.seen, strict=True)):
+        if NotCovered.__name__ in other.outcomes.get("exception", ""):
+            continue
         if seen.answered and (seen.released, other.answered) != (other.released, True):
             yield Difference(place, VALUES, side, _shown(seen), _shown(other))
 

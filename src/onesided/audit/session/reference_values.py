@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal, InvalidOperation
-from typing import Any
+from typing import Any, Self
 
 import pyarrow as pa
 
@@ -50,7 +50,7 @@ class Far(datetime):
     micros: int
 
     @classmethod
-    def at(cls, micros: int) -> Far:
+    def at(cls, micros: int) -> Self:
         """The moment so many microseconds after 1970."""
         near = _EPOCH + ((micros - _MODERN) % _ERA + _MODERN) * _MICROSECOND
         moment = cls(*near.timetuple()[:6], near.microsecond)
@@ -65,7 +65,8 @@ class Far(datetime):
         return None if abs(self.micros) == _ENDLESS else super().isoweekday()  # type: ignore[return-value]
 
     def date(self) -> date:
-        return day(self.micros // DAY) if abs(self.micros) < _ENDLESS else self
+        endless = abs(self.micros) == _ENDLESS
+        return FarDay.at(self.micros) if endless else day(self.micros // DAY)
 
     def __lt__(self, other: object) -> bool:
         return self.micros < micros_of(other)
@@ -84,6 +85,24 @@ class Far(datetime):
 
     def __hash__(self) -> int:
         return hash(self.micros)
+
+
+class FarDay(Far):
+    """A day of that kind; taken for a moment it is the nearest end of the calendar."""
+
+    @property
+    def _end(self) -> datetime:
+        return datetime.max if self.micros > 0 else datetime.min
+
+    @property
+    def hour(self) -> int:
+        return self._end.hour
+
+    def isoweekday(self) -> int:
+        return self._end.isoweekday()
+
+    def date(self) -> date:
+        return self._end.date()
 
 
 def micros_of(value: Any) -> int:
@@ -107,11 +126,11 @@ def moment(micros: int) -> datetime:
 def day(days: int) -> date:
     """The day so many days after 1970."""
     if abs(days) == _LAST_DAY:
-        return Far.at(_ENDLESS if days > 0 else -_ENDLESS)
+        return FarDay.at(_ENDLESS if days > 0 else -_ENDLESS)
     try:
         return _EPOCH.date() + timedelta(days=days)
     except OverflowError:
-        return Far.at(days * DAY)
+        return FarDay.at(days * DAY)
 
 
 def arrow_column(values: Sequence[Value], kind: pa.DataType) -> pa.Array:
@@ -252,7 +271,7 @@ def _server_moment(text: str) -> datetime:
 
 def _server_day(text: str) -> date:
     found = _server_moment(text)
-    return found if isinstance(found, Far) else found.date()
+    return FarDay.at(found.micros) if isinstance(found, Far) else found.date()
 
 
 def _server_number(text: str) -> Decimal | None:
