@@ -48,7 +48,9 @@ class SessionAudit:
         """Audit."""
         opener = SURFACES.get(self.engine)
         if opener is None:
-            raise InputError(f"There is no engine {self.engine}; name one of {', '.join(SURFACES)}.")
+            raise InputError(
+                f"There is no engine {self.engine}; name one of {', '.join(SURFACES)}."
+            )
         deadline = Deadline(self.seconds)
         effort, found = Effort(), list[SessionFinding]()
         with opener(self.connection) as surface:

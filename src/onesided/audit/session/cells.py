@@ -62,7 +62,18 @@ class Column:
 TEXTS: tuple[bytes, ...] = (
     *(b"hiv", b"", b" ", b"Cafe", b"CAFE", b"cafe ", b"cafe\xcc\x81", b"x" * 5000),
     *(b"[/x]", b"[red]r[/red]", b"\x1b[31mred\x1b[0m\x1b]0;t\x07", b"\xe2\x80\xaecafe", b"<b>&"),
-    *(b"None", b"null", b"NULL", b"NaN", b"*", b"=1+1", b"True", b"0", b"%_\\", b"\xf0\x9f\xa6\x84"),
+    *(
+        b"None",
+        b"null",
+        b"NULL",
+        b"NaN",
+        b"*",
+        b"=1+1",
+        b"True",
+        b"0",
+        b"%_\\",
+        b"\xf0\x9f\xa6\x84",
+    ),
     *(b"o'clock", b'say "so"', b"a,b", b"two\nlines", b"tab\there", b"car\rriage", b"2024-01-01"),
 )
 BROKEN_TEXTS: tuple[bytes, ...] = (b"\xff\xfe no text", b"\xed\xa0\x80", b"cafe\x80", b"nul\x00l")
@@ -107,39 +118,6 @@ def comma_separated(dice: Dice) -> list[Column]:
     ]
 
 
-def on_a_server(dice: Dice) -> list[Column]:
-    """Columns of a table in PostgreSQL; all cells are texts."""
-    texts = tuple(each.decode() for each in TEXTS)
-    moments = ("infinity", "-infinity", "4713-01-01 00:00:00 BC", "294276-12-31 23:59:59.999999")
-    whole = ("9223372036854775807", "-9223372036854775808", "9007199254740993", "0", "-1")
-    numbers = ("NaN", "Infinity", "-Infinity", "-0", "5e-324", "1.7976931348623157e308")
-    odd = dice.pick(
-        (
-            ("double precision", ("1.5", "7.5"), numbers, "x > 5.0 OR x = 0.0"),
-            ("real", ("1.5", "7.5"), numbers[:4], "x > 5.0"),
-            ("numeric", ("1.5", "7.5"), (*numbers[:3], "1e300", "-1e-300", *whole), "x > 5"),
-            ("numeric(10, 2)", ("1.50", "7.25"), ("NaN", "99999999.99", "-99999999.99"), "x > 5"),
-            ("date", ("2024-01-05",), ("infinity", "-infinity", "4713-01-01 BC", "5874897-01-01")),
-            ("timestamptz", ("2024-01-05 08:30:00+00",), moments, "hour(x) > 8"),
-            ("text", ("cafe", "hall"), texts, "x LIKE 'c%'"),
-            ("varchar(5)", ("cafe", "hall"), ("", "CAFE", "  "), "lower(x) = 'cafe'"),
-            ("char(6)", ("cafe", "hall"), ("", "CAFE", "cafe  "), "x = 'cafe'"),
-            ("uuid", ("00000000-0000-0000-0000-000000000001",), ("ffffffff" + "-ffff" * 3 + "-" + "f" * 12,)),
-            ("bytea", (r"\x61",), (r"\xfffe", r"\x00")),
-            ("jsonb", ("{}", "[1]"), ('{"a": 1e400}', '"\\u00e9"')),
-            ("interval", ("1 day",), ("-178000000 years", "178000000 years")),
-            ("integer[]", ("{1}", "{}"), ("{NULL,2147483647}",)),
-        )
-    )
-    return [
-        _server(SECRET, "boolean", ("true", "false"), ()),
-        _server(ROOM, "text", ("cafe", "hall", "lab"), texts),
-        _server(AGE, dice.pick(("bigint", "numeric(20, 0)")), ("7", "31", "64"), whole),
-        _server(MOMENT, "timestamp", ("2024-01-05 08:30:00", "2024-02-06 17:00:00"), moments),
-        _server(ODD, *odd),
-    ]
-
-
 def keys(form: Form, dice: Dice, units: int) -> list[Column]:
     """The columns of a unit's key; the cells are as many as there may be units."""
     numbers = [str(7 + 3 * place) for place in range(units)]
@@ -147,13 +125,13 @@ def keys(form: Form, dice: Dice, units: int) -> list[Column]:
     far = ["9223372036854775807", "-9223372036854775808"]
     texts = dice.one_in(2)
     if form is Form.SQL:
-        person = _server(PERSON, "text" if texts else "bigint", numbers, far)
-        return [person, _server(DAY, "date", days, ())]
+        person = server_column(PERSON, "text" if texts else "bigint", numbers, far)
+        return [person, server_column(DAY, "date", days, ())]
     if form is Form.CSV:
         coded = [each.encode() for each in numbers]
         return [_bytes(PERSON, coded, ()), _bytes(DAY, [each.encode() for each in days], ())]
     kind = pa.string() if texts else pa.int64()
-    person = Column(PERSON, kind, *(_cast(each, kind) for each in (numbers, far)))
+    person = Column(PERSON, kind, _cast(numbers, kind), _cast(far, kind))
     return [person, Column(DAY, pa.date32(), _cast(days, pa.date32()), ())]
 
 
@@ -165,10 +143,8 @@ def _flag() -> Column:
 def _text(kind: pa.DataType, broken: Sequence[bytes]) -> Column:
     large = pa.types.is_large_string(kind)
     store = pa.large_binary() if large else pa.binary()
-    plain, hostile = (
-        tuple(each.view(kind) for each in cells(some, store)) for some in (_ROOMS, (*TEXTS, *broken))
-    )
-    return Column(ROOM, kind, plain, hostile, "room = 'cafe'")
+    plain, hostile = cells(_ROOMS, store), cells((*TEXTS, *broken), store)
+    return Column(ROOM, kind, _viewed(plain, kind), _viewed(hostile, kind), "room = 'cafe'")
 
 
 def _whole(name: str) -> Column:
@@ -192,7 +168,7 @@ def _moments() -> Column:
     ends = (2**63 - 1, -(2**63), -(2**63) + 1, -62135596800000001, 253402300800000000, 0)
     plain = cells((1704443400000000, 1707238800000000), pa.int64())
     hostile = cells(ends, pa.int64())
-    return Column(MOMENT, kind, *(tuple(each.view(kind) for each in some) for some in (plain, hostile)))
+    return Column(MOMENT, kind, _viewed(plain, kind), _viewed(hostile, kind))
 
 
 def _odd(hostile: Hostile, dice: Dice) -> Column:
@@ -208,7 +184,7 @@ def _bytes(
     return Column(name, kind, cells(plain, kind), cells(hostile, kind), comparison)
 
 
-def _server(
+def server_column(
     name: str, kind: str, plain: Sequence[str], hostile: Sequence[str], comparison: str = ""
 ) -> Column:
     text = pa.string()
@@ -222,3 +198,8 @@ def cells(values: Iterable[Any], kind: pa.DataType) -> tuple[Cell, ...]:
 
 def _cast(texts: Sequence[str], kind: pa.DataType) -> tuple[Cell, ...]:
     return tuple(each.cast(kind) for each in cells(texts, pa.string()))
+
+
+def _viewed(some: Iterable[Cell], kind: pa.DataType) -> tuple[Cell, ...]:
+    """The same bits as another type, as which they may be no value at all."""
+    return tuple(each.view(kind) for each in some)

@@ -31,9 +31,11 @@ class DuckDB:
     def staged(self, world: World, source: Source, dice: Dice) -> Iterator[Stage]:
         # What is found in a CSV file is frozen by a ledger alone.
         durable = world.form is Form.CSV or dice.one_in(3)
-        with tempfile.TemporaryDirectory() as folder:
-            with staged_in_python(world, source, Path(folder), durable=durable) as stage:
-                yield stage
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            staged_in_python(world, source, Path(folder), durable=durable) as stage,
+        ):
+            yield stage
 
 
 def _duckdb(connection: Any) -> AbstractContextManager[Surface]:

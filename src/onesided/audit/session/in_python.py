@@ -53,9 +53,7 @@ class PythonStage:
         return self._session(side, requests, _noise(seed, requests))
 
     def explain(self, run: Run, requests: Sequence[Request]) -> Run:
-        tapes = [
-            Tape(played=seen.released) if seen.answered else Tape(seed=0) for seen in run.seen
-        ]
+        tapes = [Tape(played=seen.released) if seen.answered else Tape(seed=0) for seen in run.seen]
         return self._session(Side.PLAIN, requests, tapes)
 
     def ask_second(

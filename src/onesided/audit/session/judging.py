@@ -24,7 +24,6 @@ from onesided.data.release import table_of
 
 VALUES = "released values"
 KEYS = "keys"
-SAMPLED = ("sample",)
 _MARK = b"PAR1"
 
 
@@ -93,10 +92,17 @@ def _unequal(seen: Outcomes, explained: Outcomes) -> Iterator[tuple[str, str, st
 def _samples(requests: Sequence[Request], first: Run, other: Run) -> Iterator[Difference]:
     """One sensitive unit in place of another changes no sample, and nothing counted in one."""
     for place, (request, one, two) in enumerate(zip(requests, first.seen, other.seen, strict=True)):
-        sampled = request.ask == "sample" or request.arguments.get("mechanism") == "rr"
-        if sampled and "AVG" not in str(request) and "SUM" not in str(request):
-            if one.answered and two.answered and one.released != two.released:
-                yield Difference(place, VALUES, Side.FIRST, _shown(one), _shown(two))
+        if not _reads_a_sample(request) or not (one.answered and two.answered):
+            continue
+        if one.released != two.released:
+            yield Difference(place, VALUES, Side.FIRST, _shown(one), _shown(two))
+
+
+def _reads_a_sample(request: Request) -> bool:
+    """Whether nothing is read but the sample that coins draw."""
+    return request.ask == "sample" or (
+        request.ask == "count" and request.arguments.get("mechanism") == "rr"
+    )
 
 
 def _keys(first: Run, explained: Run, again: Run) -> Iterator[Difference]:

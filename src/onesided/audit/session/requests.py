@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from onesided.audit.session.cells import AGE, DAY, MOMENT, ODD, ROOM
+from onesided.audit.session.cells import AGE, MOMENT, ODD, ROOM
 from onesided.audit.session.dice import Dice
 from onesided.language import Schema, Type
 from onesided.language.types import NUMERIC
@@ -39,8 +39,19 @@ _DOMAINS: dict[Type, tuple[tuple[Any, ...], ...]] = {
 _WHERES = (
     *("room = 'cafe'", "room = 'hiv'", "room LIKE '%a%'", "lower(room) = 'cafe'", "room <> ''"),
     *("age > 30", "age > 9223372036854775807", "age BETWEEN 0 AND 50", "age IN (7, 31, 99)"),
-    *("ts >= TIMESTAMP '2024-02-01 00:00:00'", "hour(ts) BETWEEN 8 AND 18", "date(ts) <> date '2024-01-05'"),
-    *("secret", "secret IS NULL", "NOT secret", "x IS NOT NULL", "x IS NULL", "upper(room) = 'CAFE'"),
+    *(
+        "ts >= TIMESTAMP '2024-02-01 00:00:00'",
+        "hour(ts) BETWEEN 8 AND 18",
+        "date(ts) <> date '2024-01-05'",
+    ),
+    *(
+        "secret",
+        "secret IS NULL",
+        "NOT secret",
+        "x IS NOT NULL",
+        "x IS NULL",
+        "upper(room) = 'CAFE'",
+    ),
     *("coalesce(age, 0) >= 7", "CASE WHEN age > 30 THEN room = 'cafe' ELSE secret END", "TRUE"),
 )
 
@@ -68,7 +79,9 @@ class Request:
             value = self.arguments[name]
             if isinstance(value, list):
                 found += [
-                    replace(self, arguments={**self.arguments, name: value[:place] + value[place + 1 :]})
+                    replace(
+                        self, arguments={**self.arguments, name: value[:place] + value[place + 1 :]}
+                    )
                     for place in range(len(value))
                 ]
         return found
@@ -77,7 +90,7 @@ class Request:
         """Plain JSON."""
         return {
             "ask": self.ask,
-            **{name: value for name, value in self.arguments.items()},
+            **self.arguments,
             **({"outputs": list(self.outputs)} if self.outputs else {}),
             **({"again": True} if self.again else {}),
         }
@@ -146,7 +159,9 @@ class Asking:
         return asked
 
     def _sql(self) -> dict[str, Any]:
-        key = self.dice.pick([each for each in (ROOM, AGE, ODD, f"hour({MOMENT})") if self._known(each)])
+        key = self.dice.pick(
+            [each for each in (ROOM, AGE, ODD, f"hour({MOMENT})") if self._known(each)]
+        )
         units = f"COUNT(DISTINCT {', '.join(self.unit)})" if self.unit else "COUNT(*)"
         column = self.dice.pick(self._numbers())
         figures = [units, f"SUM({column})", f"AVG({column})"]
@@ -155,7 +170,9 @@ class Asking:
         text = f"SELECT {key} AS g, {chosen} FROM data"
         text += f" WHERE {where}" if where else ""
         text += " GROUP BY g"
-        text += self.dice.pick(("", " ORDER BY g", f" HAVING {units} > 1", " ORDER BY g DESC LIMIT 2"))
+        text += self.dice.pick(
+            ("", " ORDER BY g", f" HAVING {units} > 1", " ORDER BY g DESC LIMIT 2")
+        )
         asked: dict[str, Any] = {
             "query": text,
             "bounds": {column: 50},
@@ -166,7 +183,9 @@ class Asking:
         return asked
 
     def _groups(self) -> dict[str, Any]:
-        keys = [each for each in (ROOM, AGE, ODD, MOMENT, "secret", *self.unit) if self._known(each)]
+        keys = [
+            each for each in (ROOM, AGE, ODD, MOMENT, "secret", *self.unit) if self._known(each)
+        ]
         by = [self._key(each) for each in self.dice.some(keys, 2)] if self.dice.below(8) else []
         asked: dict[str, Any] = {"by": by, **self._filter()}
         domain = {each: self._domain(each) for each in by if self.dice.one_in(2)}
@@ -218,6 +237,3 @@ class Asking:
     def _any(self) -> str:
         sound = [name for name, each in MECHANISMS.items() if each.kind is Kind.SOUND]
         return self.dice.pick(sound)
-
-
-KEYS = (DAY,)

@@ -28,9 +28,7 @@ class Case:
     difference: Difference
 
 
-def shrunk(
-    case: Case, surface: Surface, second: SecondEngine | None, deadline: Deadline
-) -> Case:
+def shrunk(case: Case, surface: Surface, second: SecondEngine | None, deadline: Deadline) -> Case:
     """A smaller case that differs in the same outcome, as far as the time goes."""
     progress = True
     while progress and not deadline.passed(1.0):

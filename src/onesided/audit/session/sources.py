@@ -49,7 +49,9 @@ def written(source: Source, table: pa.Table, folder: Path) -> Written:
         raise Unwritable(source.name) from error
 
 
-def _pyarrow(table: pa.Table, folder: Path, name: str = "visits.parquet", **options: Any) -> Written:
+def _pyarrow(
+    table: pa.Table, folder: Path, name: str = "visits.parquet", **options: Any
+) -> Written:
     pq.write_table(table, folder / name, **options)
     return {"source": str(folder / name)}
 

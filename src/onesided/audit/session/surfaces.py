@@ -45,7 +45,10 @@ class Run:
 class Stage(Protocol):
     """A world that was handed over."""
 
-    schema: Schema
+    @property
+    def schema(self) -> Schema:
+        """The columns, which are public."""
+        ...
 
     def ask(self, side: Side, requests: Sequence[Request], seed: int) -> Run:
         """The requests, one after the other, over one of the tables, on an account of its own."""

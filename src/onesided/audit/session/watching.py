@@ -91,9 +91,13 @@ def of_files(folder: Path) -> dict[str, str]:
 @contextmanager
 def overheard() -> Iterator[Callable[[], tuple[bytes, bytes]]]:
     """What goes to standard output and standard error, whoever writes it."""
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        with _leading_to(1, out), _leading_to(2, err):
-            yield lambda: (_content(out), _content(err))
+    with (
+        tempfile.TemporaryFile() as out,
+        tempfile.TemporaryFile() as err,
+        _leading_to(1, out),
+        _leading_to(2, err),
+    ):
+        yield lambda: (_content(out), _content(err))
 
 
 @contextmanager

@@ -10,26 +10,35 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import pyarrow as pa
 
 from onesided.audit.session import cells
-from onesided.audit.session.cells import DAY, PERSON, SECRET, Cell, Column, Form
+from onesided.audit.session.cells import SECRET, Cell, Column, Form
 from onesided.audit.session.dice import Dice
+from onesided.audit.session.server_cells import on_a_server
 
 Row: TypeAlias = tuple[Cell, ...]
 Unit: TypeAlias = tuple[Row, ...]
+Item = TypeVar("Item")
 
 LEAST_UNITS, MOST_UNITS = 4, 9
 MOST_ROWS = 3
 _COLUMNS: dict[Form, Callable[[Dice], list[Column]]] = {
     Form.TYPED: cells.typed,
     Form.CSV: cells.comma_separated,
-    Form.SQL: cells.on_a_server,
+    Form.SQL: on_a_server,
 }
 _CLAUSES = (
-    *("", "", " OR room = 'clinic'", " OR room IN ('clinic', 'hiv')", " OR age < 18", " OR age > 60"),
+    *(
+        "",
+        "",
+        " OR room = 'clinic'",
+        " OR room IN ('clinic', 'hiv')",
+        " OR age < 18",
+        " OR age > 60",
+    ),
     *(" OR ts > TIMESTAMP '2024-02-01 00:00:00'", " OR x IS NULL", " OR lower(room) LIKE 'c%'"),
 )
 
@@ -81,20 +90,22 @@ class World:
     def without_unit(self, place: int) -> World:
         """The same world with one unit fewer in all of its tables, not the one that is replaced."""
         assert place != self.place
-        cut = lambda units: (*units[:place], *units[place + 1 :])  # noqa: E731
         return replace(
             self,
             place=self.place - (place < self.place),
-            plain=cut(self.plain),
-            first=cut(self.first),
+            plain=_without(self.plain, place),
+            first=_without(self.first, place),
         )
 
     def without_column(self, place: int) -> World:
         """The same world without one column."""
-        cut = lambda row: (*row[:place], *row[place + 1 :])  # noqa: E731
+
+        def cut(row: Row) -> Row:
+            return _without(row, place)
+
         return replace(
             self,
-            columns=cut(self.columns),
+            columns=_without(self.columns, place),
             plain=_mapped(self.plain, cut),
             first=_mapped(self.first, cut),
             replacement=tuple(map(cut, self.replacement)),
@@ -165,4 +176,5 @@ def _mapped(units: Sequence[Unit], change: Callable[[Row], Row]) -> tuple[Unit, 
     return tuple(tuple(map(change, unit)) for unit in units)
 
 
-KEYS = (PERSON, DAY)
+def _without(items: tuple[Item, ...], place: int) -> tuple[Item, ...]:
+    return (*items[:place], *items[place + 1 :])
