@@ -10,16 +10,18 @@ from onesided.audit.runs import Deadline
 from onesided.audit.session.dice import Dice
 from onesided.audit.session.engines import SURFACES
 from onesided.audit.session.judging import judged
+from onesided.audit.session.pairs import paired
 from onesided.audit.session.report import Effort, SessionFinding, SessionReport
 from onesided.audit.session.requests import Asking, Request
 from onesided.audit.session.shrinking import Case, shrunk
 from onesided.audit.session.sources import Unwritable
-from onesided.audit.session.surfaces import NotOpened, SecondEngine, Stage, Surface
+from onesided.audit.session.surfaces import NotOpened, SecondEngine, SecondStage, Stage, Surface
 from onesided.audit.session.worlds import World, world
 from onesided.errors import InputError
 
 MOST_REQUESTS = 6
 TWICE_IN = 6
+PAIRED_IN = 3
 SHRINKING_SECONDS = 30.0
 
 
@@ -89,6 +91,8 @@ class SessionAudit:
                     second=self.second,
                     twice=dice.one_in(TWICE_IN),
                 )
+                if dice.one_in(PAIRED_IN) and isinstance(stage, SecondStage):
+                    differences += paired(stage, requests, number, dice)
         except Unwritable:
             effort.unwritable += 1
             return []

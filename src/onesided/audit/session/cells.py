@@ -78,16 +78,20 @@ TEXTS: tuple[bytes, ...] = (
 )
 BROKEN_TEXTS: tuple[bytes, ...] = (b"\xff\xfe no text", b"\xed\xa0\x80", b"cafe\x80", b"nul\x00l")
 _ROOMS = (b"cafe", b"hall", b"lab")
+LEAP = b"2024-02-29 08:30:00"
+"""A moment that stands in no plain table; a declared one with an offset may be taken for it."""
 
 
 def typed(dice: Dice) -> list[Column]:
     """Columns for files and frames; the last one is of any type that Arrow has."""
     broken = BROKEN_TEXTS if dice.one_in(3) else ()
+    alike = [_whole("Age")] if dice.one_in(16) else []
     return [
         _flag(),
         _text(dice.pick((pa.string(), pa.string(), pa.large_string())), broken),
         dice.pick((_whole, _whole, _fractions, _narrow))(AGE),
         _moments(),
+        *alike,
         _odd(dice.pick(HOSTILE), dice),
     ]
 
@@ -107,8 +111,9 @@ def comma_separated(dice: Dice) -> list[Column]:
         _bytes(
             MOMENT,
             (b"2024-01-05 08:30:00", b"2024-02-06 17:00:00"),
-            (*days, b"2024-01-05T08:30:00+05:00", b"25:00", b"2024-01-05 24:00:01"),
+            (*days, b"2024-01-05T08:30:00+05:00", b"25:00", b"2024-01-05 24:00:01", LEAP),
         ),
+        *([_bytes("age ", (b"7", b"31"), (b"", b"12"))] if dice.one_in(16) else []),
         dice.pick(
             (
                 _bytes(ODD, day, (*days, *misfits)),
@@ -167,7 +172,7 @@ def _moments() -> Column:
     kind = pa.timestamp("us")
     ends = (2**63 - 1, -(2**63), -(2**63) + 1, -62135596800000001, 253402300800000000, 0)
     plain = cells((1704443400000000, 1707238800000000), pa.int64())
-    hostile = cells(ends, pa.int64())
+    hostile = cells((*ends, 1709195400000000), pa.int64())
     return Column(MOMENT, kind, _viewed(plain, kind), _viewed(hostile, kind))
 
 

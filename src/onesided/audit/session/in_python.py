@@ -11,6 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from onesided.audit.session.cells import SECRET
 from onesided.audit.session.requests import Request
 from onesided.audit.session.sources import Source, Written, written
 from onesided.audit.session.surfaces import NotOpened, Run, SecondEngine
@@ -21,6 +22,7 @@ from onesided.engine.base import Engine
 from onesided.errors import InputError
 from onesided.language import Schema
 from onesided.ledger import open_ledger
+from onesided.policy import Policy
 from onesided.session import Dataset, open_dataset
 
 BUDGET = Fraction(1000)
@@ -65,12 +67,16 @@ class PythonStage:
             return None
         return self._session(side, requests, _noise(seed, requests), engine)
 
+    def ask_of_more(self, side: Side, requests: Sequence[Request], seed: int) -> Run:
+        return self._session(side, requests, _noise(seed, requests), more=1)
+
     def _session(
         self,
         side: Side,
         requests: Sequence[Request],
         tapes: Sequence[Tape],
         engine: Engine | None = None,
+        more: int = 0,
     ) -> Run:
         ledger = self._ledger()
         dataset = TapedDataset(
@@ -79,6 +85,7 @@ class PythonStage:
             BUDGET,
             frozen=ledger is not None,
             engine=engine,
+            more=more,
         )
         seen = []
         for request, tape in zip(requests, tapes, strict=True):
@@ -117,6 +124,7 @@ def _account(dataset: TapedDataset) -> tuple[dict[str, str], frozenset[str]]:
         "budget": f"{balance.spent} of {balance.budget}, {balance.plain_sum}",
         "charges": masked("\n".join(map(repr, balance.charges))),
         "export": pretty(export),
+        "format": pretty(dataset.format),
         "verification": str(dataset.ledger.verify().problem),
     }
     return found, keys_in(repr(export))
@@ -142,10 +150,16 @@ def staged_in_python(
         yield PythonStage(world, folder, datasets, agreed)
 
 
+def _is_secret(row: Mapping[str, Any]) -> bool:
+    """As the policy that names the column alone: NULL is sensitive."""
+    return row[SECRET] is not False
+
+
 def _opened(world: World, handed: Written, ledger: Path | None) -> Dataset:
+    function = world.function and not isinstance(handed.get("source"), str)
     arguments: dict[str, Any] = {
         **handed,
-        "policy": world.policy,
+        "policy": Policy.from_function(_is_secret, SECRET) if function else world.policy,
         "unit": list(world.unit) or None,
         "name": NAME,
         "budget": BUDGET,

@@ -17,13 +17,15 @@ from dataclasses import dataclass
 
 from onesided.audit.session.reference_values import NotCovered
 from onesided.audit.session.requests import Request
-from onesided.audit.session.surfaces import AsksASecond, Run, SecondEngine, Stage
+from onesided.audit.session.surfaces import Run, SecondEngine, SecondStage, Stage
 from onesided.audit.session.watching import Outcomes, Seen
 from onesided.audit.session.worlds import Side, World
 from onesided.data.release import table_of
 
 VALUES = "released values"
 KEYS = "keys"
+COLUMNS = "columns"
+ANSWER = "whether there is an answer"
 _MARK = b"PAR1"
 
 
@@ -59,19 +61,34 @@ def judged(
     first = stage.ask(Side.FIRST, requests, seed)
     other = stage.ask(Side.SECOND, requests, seed)
     explained = stage.explain(first, requests)
-    found = list(_differences(Side.FIRST, first, explained))
+    found = [*_columns(stage, world), *_differences(Side.FIRST, first, explained)]
+    found += _answers(first, other)
     if (other.seen, other.account) != (first.seen, first.account):
         found += _differences(Side.SECOND, other, stage.explain(other, requests))
     if world.both:
         found += _samples(requests, first, other)
     if twice:
         found += _keys(first, explained, stage.ask(Side.FIRST, requests, seed))
-    if second is not None and isinstance(stage, AsksASecond):
+    if second is not None and isinstance(stage, SecondStage):
         for side, run in ((Side.FIRST, first), (Side.SECOND, other)):
             answer = stage.ask_second(side, requests, seed, second)
             if answer is not None:
                 found += _values(side, run, answer)
     return first, found
+
+
+def _columns(stage: Stage, world: World) -> Iterator[Difference]:
+    """A column that goes by another name than was written could be taken for another one."""
+    opened, written = list(stage.schema), [column.name.strip() for column in world.columns]
+    if opened != written:
+        yield Difference(None, COLUMNS, Side.PLAIN, "\n".join(opened), "\n".join(written))
+
+
+def _answers(first: Run, other: Run) -> Iterator[Difference]:
+    """What is answered for one table is answered for the other."""
+    for place, (one, two) in enumerate(zip(first.seen, other.seen, strict=True)):
+        if one.answered != two.answered:
+            yield Difference(place, ANSWER, Side.FIRST, shown(one), shown(two))
 
 
 def _differences(side: Side, run: Run, explained: Run) -> Iterator[Difference]:
@@ -95,7 +112,7 @@ def _samples(requests: Sequence[Request], first: Run, other: Run) -> Iterator[Di
         if not _reads_a_sample(request) or not (one.answered and two.answered):
             continue
         if one.released != two.released:
-            yield Difference(place, VALUES, Side.FIRST, _shown(one), _shown(two))
+            yield Difference(place, VALUES, Side.FIRST, shown(one), shown(two))
 
 
 def _reads_a_sample(request: Request) -> bool:
@@ -117,10 +134,10 @@ def _values(side: Side, run: Run, second: Run) -> Iterator[Difference]:
         if NotCovered.__name__ in other.outcomes.get("exception", ""):
             continue
         if seen.answered and (seen.released, other.answered) != (other.released, True):
-            yield Difference(place, VALUES, side, _shown(seen), _shown(other))
+            yield Difference(place, VALUES, side, shown(seen), shown(other))
 
 
-def _shown(seen: Seen) -> str:
+def shown(seen: Seen) -> str:
     """The released values as a table, or why there are none."""
     if not seen.answered:
         return seen.outcomes.get("exception", "")

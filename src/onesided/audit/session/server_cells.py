@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from onesided.audit.session.cells import (
     AGE,
+    LEAP,
     MOMENT,
     ODD,
     ROOM,
@@ -18,6 +19,7 @@ from onesided.audit.session.dice import Dice
 
 _TEXTS = tuple(each.decode() for each in TEXTS)
 _MOMENTS = ("infinity", "-infinity", "4713-01-01 00:00:00 BC", "294276-12-31 23:59:59.999999")
+_LOCAL = LEAP.decode()
 _WHOLE = ("9223372036854775807", "-9223372036854775808", "9007199254740993", "0", "-1")
 _UNENDING = ("NaN", "Infinity", "-Infinity")
 _FLOATS = (*_UNENDING, "-0", "5e-324", "1.7976931348623157e308")
@@ -32,7 +34,7 @@ def on_a_server(dice: Dice) -> list[Column]:
         server_column(SECRET, "boolean", ("true", "false"), ()),
         server_column(ROOM, "text", ("cafe", "hall", "lab"), _TEXTS),
         server_column(AGE, dice.pick(("bigint", "numeric(20, 0)")), ("7", "31", "64"), _WHOLE),
-        server_column(MOMENT, "timestamp", plain_moments, _MOMENTS),
+        server_column(MOMENT, "timestamp", plain_moments, (*_MOMENTS, _LOCAL)),
         dice.pick(_ODD),
     ]
 

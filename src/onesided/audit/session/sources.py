@@ -94,15 +94,23 @@ def _polars(table: pa.Table, folder: Path, **options: Any) -> Written:
 
 
 def _csv(
-    table: pa.Table, folder: Path, mark: bytes = b",", end: bytes = b"\n", files: int = 1
+    table: pa.Table,
+    folder: Path,
+    mark: bytes = b",",
+    end: bytes = b"\n",
+    files: int = 1,
+    turned: bool = False,
 ) -> Written:
-    head = mark.join(name.encode() for name in table.column_names) + end
-    rows = [
-        mark.join(_quoted(cell, mark) for cell in row.values()) + end for row in table.to_pylist()
-    ]
+    """`turned`: the columns of every second file stand the other way round."""
     for number in range(files):
-        part = rows[number * len(rows) // files : (number + 1) * len(rows) // files]
-        (folder / f"visits{number}.csv").write_bytes(head + b"".join(part))
+        start, stop = (place * len(table) // files for place in (number, number + 1))
+        part = table.slice(start, stop - start)
+        if turned and number % 2:
+            part = part.select(part.column_names[::-1])
+        cells = [[name.encode() for name in part.column_names]]
+        cells += [list(row) for row in zip(*(each.to_pylist() for each in part), strict=True)]
+        lines = [mark.join(_quoted(cell, mark) for cell in row) + end for row in cells]
+        (folder / f"visits{number}.csv").write_bytes(b"".join(lines))
     return {"source": str(folder / ("visits0.csv" if files == 1 else "visits*.csv"))}
 
 
@@ -165,6 +173,7 @@ CSV = (
     Source("CSV, semicolons and CRLF", Form.CSV, partial(_csv, mark=b";", end=b"\r\n")),
     Source("CSV, tabs", Form.CSV, partial(_csv, mark=b"\t")),
     Source("CSV, two files", Form.CSV, partial(_csv, files=2)),
+    Source("CSV, two files, one turned", Form.CSV, partial(_csv, files=2, turned=True)),
 )
 ARROW = (
     Source("Arrow", Form.TYPED, _arrow, files=False),

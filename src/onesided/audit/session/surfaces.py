@@ -84,11 +84,15 @@ The engine that was opened says how the table is read. What both let out must be
 
 
 @runtime_checkable
-class AsksASecond(Protocol):
+class SecondStage(Stage, Protocol):
     """A stage on which another engine can answer the same requests at the same noise."""
 
     def ask_second(
         self, side: Side, requests: Sequence[Request], seed: int, second: SecondEngine
     ) -> Run | None:
         """As `ask`, answered by the second engine; None where there is none for this table."""
+        ...
+
+    def ask_of_more(self, side: Side, requests: Sequence[Request], seed: int) -> Run:
+        """As `ask`, with a number of units that is said to be one more than it is."""
         ...

@@ -8,7 +8,7 @@ itself is changed.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, cast
 
@@ -51,6 +51,7 @@ class TapedDataset(Dataset):
     """A data set with an account of its own, whose questions go over a tape.
 
     - `engine`: answers instead of the one that was opened.
+    - `more`: is added to the number of units that everybody knows.
     """
 
     def __init__(
@@ -61,8 +62,10 @@ class TapedDataset(Dataset):
         *,
         frozen: bool,
         engine: Engine | None = None,
+        more: int = 0,
     ) -> None:
         facts, table = opened._facts, opened._table
+        facts = replace(facts, units=facts.units + more)
         if engine is not None:
             table = SecretTable(engine, table.rng, table._version)
         self.tape = Tape()

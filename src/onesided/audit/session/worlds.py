@@ -40,6 +40,7 @@ _CLAUSES = (
         " OR age > 60",
     ),
     *(" OR ts > TIMESTAMP '2024-02-01 00:00:00'", " OR x IS NULL", " OR lower(room) LIKE 'c%'"),
+    " OR age > 9223372036854775808",
 )
 
 
@@ -59,6 +60,7 @@ class World:
     - `policy`: true or NULL for at least one row of the unit that is replaced.
     - `place`: which unit is replaced.
     - `both`: the unit that comes instead is sensitive too, for certain.
+    - `function`: where the table is in memory, its policy is a function of a row.
     """
 
     form: Form
@@ -70,6 +72,7 @@ class World:
     plain: tuple[Unit, ...]
     first: tuple[Unit, ...]
     replacement: Unit
+    function: bool = False
 
     def units(self, side: Side) -> tuple[Unit, ...]:
         """The units of one of the tables."""
@@ -120,6 +123,7 @@ def world(form: Form, dice: Dice) -> World:
     names = cells.keys(form, dice, units + 1)[:keyed]
     comparison = columns[-1].comparison
     clauses = (*_CLAUSES, f" OR ({comparison})") if comparison else _CLAUSES
+    function = form is Form.TYPED and dice.one_in(4)
     rows = _Rows(columns, names, dice)
     place = dice.below(units)
     both = dice.one_in(2)
@@ -130,12 +134,13 @@ def world(form: Form, dice: Dice) -> World:
         form=form,
         columns=(*names, *columns),
         unit=tuple(column.name for column in names),
-        policy=SECRET + dice.pick(clauses),
+        policy=SECRET + ("" if function else dice.pick(clauses)),
         place=place,
         both=both,
         plain=tuple(rows.unit(each, hostile=0, secret=each % 3 == 0) for each in range(units)),
         first=tuple(first),
         replacement=rows.unit(elsewhere, hostile=40, secret=True if both else None),
+        function=function,
     )
 
 
