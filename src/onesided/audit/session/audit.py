@@ -11,6 +11,7 @@ from onesided.audit.session.dice import Dice
 from onesided.audit.session.engines import SURFACES
 from onesided.audit.session.judging import judged
 from onesided.audit.session.pairs import paired
+from onesided.audit.session.reference import reference_engine
 from onesided.audit.session.report import Effort, SessionFinding, SessionReport
 from onesided.audit.session.requests import Asking, Request
 from onesided.audit.session.shrinking import Case, shrunk
@@ -22,7 +23,6 @@ from onesided.errors import InputError
 MOST_REQUESTS = 6
 TWICE_IN = 6
 PAIRED_IN = 3
-SHRINKING_SECONDS = 30.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +34,8 @@ class SessionAudit:
     - `seconds`, `pairs`: when to stop; a pair is one request over two neighbouring tables.
     - `seed`: determines tables, requests and noise.
     - `findings`: how many pairs that differ are enough.
-    - `second`: an engine to hold released values against, at the same noise.
+    - `second`: an engine to hold released values against, at the same noise; None for none.
+    - `shrinking`: the most seconds for making a pair that differs smaller.
     """
 
     engine: str = "duckdb"
@@ -43,7 +44,8 @@ class SessionAudit:
     pairs: int | None = None
     seed: int = 0
     findings: int = 1
-    second: SecondEngine | None = None
+    second: SecondEngine | None = reference_engine
+    shrinking: float = 30.0
     progress: Callable[[int, float], None] = field(default=lambda pairs, seconds: None)
 
     def run(self) -> SessionReport:
@@ -103,7 +105,7 @@ class SessionAudit:
         if not differences:
             return []
         case = Case(made, source, tuple(requests), number, differences[0])
-        small = shrunk(case, surface, self.second, Deadline(SHRINKING_SECONDS))
+        small = shrunk(case, surface, self.second, Deadline(self.shrinking))
         return [SessionFinding(self.engine, self.seed, number, small, len(differences))]
 
 
