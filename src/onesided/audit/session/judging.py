@@ -21,11 +21,13 @@ from onesided.audit.session.surfaces import Run, SecondEngine, SecondStage, Stag
 from onesided.audit.session.watching import Outcomes, Seen
 from onesided.audit.session.worlds import Side, World
 from onesided.data.release import table_of
+from onesided.errors import ReleaseFailed
 
 VALUES = "released values"
 KEYS = "keys"
 COLUMNS = "columns"
 ANSWER = "whether there is an answer"
+FAILURE = "a failure after the charge"
 _MARK = b"PAR1"
 
 
@@ -62,7 +64,8 @@ def judged(
     other = stage.ask(Side.SECOND, requests, seed)
     explained = stage.explain(first, requests)
     found = [*_columns(stage, world), *_differences(Side.FIRST, first, explained)]
-    found += _answers(first, other)
+    found += [*_answers(first, other), *_failures(Side.FIRST, first)]
+    found += _failures(Side.SECOND, other)
     if (other.seen, other.account) != (first.seen, first.account):
         found += _differences(Side.SECOND, other, stage.explain(other, requests))
     if world.both:
@@ -89,6 +92,13 @@ def _answers(first: Run, other: Run) -> Iterator[Difference]:
     for place, (one, two) in enumerate(zip(first.seen, other.seen, strict=True)):
         if one.answered != two.answered:
             yield Difference(place, ANSWER, Side.FIRST, shown(one), shown(two))
+
+
+def _failures(side: Side, run: Run) -> Iterator[Difference]:
+    """No value of a column makes a release fail that was paid for."""
+    for place, seen in enumerate(run.seen):
+        if f".{ReleaseFailed.__name__}: " in seen.outcomes.get("exception", ""):
+            yield Difference(place, FAILURE, side, shown(seen), "an answer")
 
 
 def _differences(side: Side, run: Run, explained: Run) -> Iterator[Difference]:

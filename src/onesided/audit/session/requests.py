@@ -14,6 +14,8 @@ from onesided.mechanisms.base import Kind
 from onesided.mechanisms.registry import MECHANISMS, mechanism
 
 PARQUET, CSV, ARROW = "out.parquet", "out.csv", "out.arrow"
+MANY_GROUPS = 20
+"""More than there ever are: what follows from the number of groups then follows from the data."""
 EPSILONS = ("1", "1", "0.1", "4", "20")
 _USUAL = ("one-sided", "one-sided", "rr", "auto", "laplace", "residual", "hybrid")
 _PARTS = {
@@ -196,7 +198,7 @@ class Asking:
         if domain:
             asked["domain"] = domain
         if self.unit and not set(by) <= set(self.unit):
-            asked["max_groups"] = 1 + self.dice.below(2)
+            asked["max_groups"] = self.dice.pick((1, 2, MANY_GROUPS))
         return asked
 
     def _key(self, column: str) -> str:
