@@ -14,6 +14,8 @@ from onesided.audit.session.cells import Form
 from onesided.audit.session.commands import CommandStage, Shell, shell
 from onesided.audit.session.dice import Dice
 from onesided.audit.session.in_python import staged_in_python
+from onesided.audit.session.on_postgres import postgres
+from onesided.audit.session.on_spark import spark
 from onesided.audit.session.sources import Source
 from onesided.audit.session.surfaces import Stage, Surface
 from onesided.audit.session.worlds import World
@@ -71,6 +73,8 @@ def _duckdb(connection: Any) -> Iterator[Surface]:
 
 SURFACES: dict[str, Callable[[Any], AbstractContextManager[Surface]]] = {
     "duckdb": _duckdb,
+    "postgres": postgres,
+    "spark": spark,
     "command": _command_line,
 }
 """By the name of the engine: what opens it, given a connection or None, and closes it."""

@@ -129,7 +129,10 @@ def account_of(ledger: Ledger) -> tuple[dict[str, str], frozenset[str]]:
 def staged_in_python(
     world: World, source: Source, folder: Path, *, durable: bool, **options: Any
 ) -> Iterator[PythonStage]:
-    """The world, handed over by `source` and opened with these options of `open_dataset`."""
+    """The world, handed over by `source` and opened with these options of `open_dataset`.
+
+    - `durable`: the account is in a file, opened on the plain table, and goes on with the others.
+    """
     handed = {}
     for side in Side:
         place = folder / side.name.lower()

@@ -14,13 +14,15 @@ from importlib.metadata import entry_points
 from typing import Any
 
 COMMAND = "onesided"
+_LOADED_ONCE = ("onesided.session", "onesided.language.parser", "pyarrow.csv", "rich.table")
 
 
 def serve() -> None:
     """One JSON object a line in, one exit code a line out."""
     (command,) = entry_points(group="console_scripts", name=COMMAND)
     main = command.load()
-    import_module("onesided.session")
+    for name in _LOADED_ONCE:
+        import_module(name)
     for line in sys.stdin:
         child = os.fork()
         if child == 0:
