@@ -20,6 +20,8 @@ from onesided.audit.session.hostile import HOSTILE, Hostile
 Cell: TypeAlias = pa.Array
 SECRET, ROOM, AGE, MOMENT, ODD = "secret", "room", "age", "ts", "x"
 PERSON, DAY = "person", "day"
+SQL_TYPE = b"sql"
+"""What the type on a server is called in the metadata of a field."""
 
 
 class Form(Enum):
@@ -46,6 +48,11 @@ class Column:
     hostile: tuple[Cell, ...]
     comparison: str = ""
     sql: str = ""
+
+    @property
+    def field(self) -> pa.Field:
+        """The column in the schema of a table."""
+        return pa.field(self.name, self.type, metadata={SQL_TYPE: self.sql} if self.sql else None)
 
     @property
     def null(self) -> Cell:

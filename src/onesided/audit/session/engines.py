@@ -11,8 +11,11 @@ from typing import Any
 
 from onesided.audit.session import sources
 from onesided.audit.session.cells import Form
+from onesided.audit.session.commands import CommandStage, Shell, shell
 from onesided.audit.session.dice import Dice
 from onesided.audit.session.in_python import staged_in_python
+from onesided.audit.session.on_postgres import postgres
+from onesided.audit.session.on_spark import spark
 from onesided.audit.session.sources import Source
 from onesided.audit.session.surfaces import Stage, Surface
 from onesided.audit.session.worlds import World
@@ -38,15 +41,40 @@ class DuckDB:
             yield stage
 
 
-def _duckdb(connection: Any) -> AbstractContextManager[Surface]:
-    @contextmanager
-    def opened() -> Iterator[Surface]:
-        yield DuckDB()
+@dataclass(frozen=True)
+class CommandLine:
+    """Files here, asked by commands."""
 
-    return opened()
+    shell: Shell
+    forms: Sequence[Form] = (Form.TYPED, Form.CSV)
+
+    def sources(self, form: Form) -> Sequence[Source]:
+        return [each for each in sources.sources() if each.form is form and each.files]
+
+    @contextmanager
+    def staged(self, world: World, source: Source, dice: Dice) -> Iterator[Stage]:
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            staged_in_python(world, source, Path(folder), durable=True) as stage,
+        ):
+            yield CommandStage(stage, self.shell)
+
+
+@contextmanager
+def _command_line(connection: Any) -> Iterator[Surface]:
+    with shell() as opened:
+        yield CommandLine(opened)
+
+
+@contextmanager
+def _duckdb(connection: Any) -> Iterator[Surface]:
+    yield DuckDB()
 
 
 SURFACES: dict[str, Callable[[Any], AbstractContextManager[Surface]]] = {
     "duckdb": _duckdb,
+    "postgres": postgres,
+    "spark": spark,
+    "command": _command_line,
 }
 """By the name of the engine: what opens it, given a connection or None, and closes it."""

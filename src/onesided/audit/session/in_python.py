@@ -21,7 +21,7 @@ from onesided.audit.session.worlds import Side, World
 from onesided.engine.base import Engine
 from onesided.errors import InputError
 from onesided.language import Schema
-from onesided.ledger import open_ledger
+from onesided.ledger import Ledger, open_ledger
 from onesided.policy import Policy
 from onesided.session import Dataset, open_dataset
 
@@ -52,11 +52,11 @@ class PythonStage:
         return self.opened[Side.PLAIN][1]._facts.schema
 
     def ask(self, side: Side, requests: Sequence[Request], seed: int) -> Run:
-        return self._session(side, requests, _noise(seed, requests))
+        return self.session(side, requests, _noise(seed, requests))
 
     def explain(self, run: Run, requests: Sequence[Request]) -> Run:
         tapes = [Tape(played=seen.released) if seen.answered else Tape(seed=0) for seen in run.seen]
-        return self._session(Side.PLAIN, requests, tapes)
+        return self.session(Side.PLAIN, requests, tapes)
 
     def ask_second(
         self, side: Side, requests: Sequence[Request], seed: int, second: SecondEngine
@@ -65,12 +65,12 @@ class PythonStage:
         engine = second(self.world.table(side), handed, dataset._table.engine)
         if engine is None:
             return None
-        return self._session(side, requests, _noise(seed, requests), engine)
+        return self.session(side, requests, _noise(seed, requests), engine)
 
     def ask_of_more(self, side: Side, requests: Sequence[Request], seed: int) -> Run:
-        return self._session(side, requests, _noise(seed, requests), more=1)
+        return self.session(side, requests, _noise(seed, requests), more=1)
 
-    def _session(
+    def session(
         self,
         side: Side,
         requests: Sequence[Request],
@@ -78,7 +78,8 @@ class PythonStage:
         engine: Engine | None = None,
         more: int = 0,
     ) -> Run:
-        ledger = self._ledger()
+        """The requests on an account of its own, each over a tape."""
+        ledger = self.ledger()
         dataset = TapedDataset(
             self.opened[side][1],
             lambda: open_ledger(ledger),
@@ -90,15 +91,17 @@ class PythonStage:
         seen = []
         for request, tape in zip(requests, tapes, strict=True):
             dataset.tape = tape
-            place = self._new_folder()
+            place = self.new_folder()
             outcomes, answered = seen_in_python(dataset, request, place)
             shutil.rmtree(place)
             seen.append(Seen(outcomes, tuple(tape.values), answered))
-        account, keys = _account(dataset)
+        dataset.budget  # opens the account where no request got that far  # noqa: B018
+        account, keys = account_of(dataset.ledger)
+        account["format"] = pretty(dataset.format)
         dataset.leave()
         return Run(tuple(seen), account, keys)
 
-    def _ledger(self) -> Path | None:
+    def ledger(self) -> Path | None:
         """A new ledger on which the account was opened already."""
         if self.agreed is None:
             return None
@@ -106,7 +109,8 @@ class PythonStage:
         shutil.copy(self.agreed, copy)  # its mode too: nobody else may read it
         return copy
 
-    def _new_folder(self) -> Path:
+    def new_folder(self) -> Path:
+        """An empty folder."""
         folder = self.folder / f"out{next(self._numbers)}"
         folder.mkdir()
         return folder
@@ -116,16 +120,15 @@ def _noise(seed: int, requests: Sequence[Request]) -> list[Tape]:
     return [Tape(seed=seed + SEEDS_A_REQUEST * number) for number in range(len(requests))]
 
 
-def _account(dataset: TapedDataset) -> tuple[dict[str, str], frozenset[str]]:
-    """What auditors and analysts see of the account."""
-    balance = dataset.budget
-    export = dataset.ledger.export()
+def account_of(ledger: Ledger) -> tuple[dict[str, str], frozenset[str]]:
+    """What auditors and analysts see of the account, and which keys were masked in it."""
+    (account,) = ledger.accounts()
+    balance, export = account.balance(), ledger.export()
     found = {
         "budget": f"{balance.spent} of {balance.budget}, {balance.plain_sum}",
         "charges": masked("\n".join(map(repr, balance.charges))),
         "export": pretty(export),
-        "format": pretty(dataset.format),
-        "verification": str(dataset.ledger.verify().problem),
+        "verification": str(ledger.verify().problem),
     }
     return found, keys_in(repr(export))
 
@@ -134,7 +137,10 @@ def _account(dataset: TapedDataset) -> tuple[dict[str, str], frozenset[str]]:
 def staged_in_python(
     world: World, source: Source, folder: Path, *, durable: bool, **options: Any
 ) -> Iterator[PythonStage]:
-    """The world, handed over by `source` and opened with these options of `open_dataset`."""
+    """The world, handed over by `source` and opened with these options of `open_dataset`.
+
+    - `durable`: the account is in a file, opened on the plain table, and goes on with the others.
+    """
     handed = {}
     for side in Side:
         place = folder / side.name.lower()

@@ -1,4 +1,4 @@
-"""What stands in the columns of a table on a server: texts that it converts to the column's type."""
+"""What stands in the columns of a table on a server: texts that it takes for its own types."""
 
 from __future__ import annotations
 

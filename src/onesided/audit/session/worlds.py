@@ -88,7 +88,7 @@ class World:
         arrays = [
             pa.concat_arrays([row[place] for row in rows]) for place in range(len(self.columns))
         ]
-        return pa.table(arrays, names=[column.name for column in self.columns])
+        return pa.table(arrays, schema=pa.schema([column.field for column in self.columns]))
 
     def without_unit(self, place: int) -> World:
         """The same world with one unit fewer in all of its tables, not the one that is replaced."""
@@ -119,7 +119,8 @@ def world(form: Form, dice: Dice) -> World:
     """A world of this form."""
     units = LEAST_UNITS + dice.below(MOST_UNITS - LEAST_UNITS + 1)
     columns = _COLUMNS[form](dice)
-    keyed = 0 if dice.one_in(2) else 1 + dice.below(2)
+    # Rows on a server have no names of their own.
+    keyed = 0 if dice.one_in(2) and form is not Form.SQL else 1 + dice.below(2)
     names = cells.keys(form, dice, units + 1)[:keyed]
     comparison = columns[-1].comparison
     clauses = (*_CLAUSES, f" OR ({comparison})") if comparison else _CLAUSES
