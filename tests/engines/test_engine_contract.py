@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from onesided.audit.session.reference import Reference
 from onesided.engine.base import Total
 from onesided.errors import RequestError, SourceError
 from onesided.randomness import seeded
@@ -24,7 +25,6 @@ from support.engines import (
     sample_query,
     sampled,
 )
-from support.reference_engine import Reference
 
 TEXTS = (
     "",

@@ -9,11 +9,11 @@ from typing import Any
 import psycopg
 import pytest
 
+from onesided.audit.session.reference import Reference
 from onesided.data.units import Unit
 from onesided.engine.base import CountQuery, Total
 from onesided.engine.postgres.engine import PostgresEngine
 from support.engines import comparable, count_query, counted, load
-from support.reference_engine import Reference
 from support.visits import POLICY, UNIT, visits
 
 TABLE = visits(devices=40)

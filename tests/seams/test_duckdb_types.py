@@ -11,13 +11,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from onesided.audit.session.hostile import HOSTILE, MOST, Hostile
 from onesided.data.units import Unit
 from onesided.engine.base import Total
 from onesided.engine.duckdb.engine import DuckDBEngine
 from onesided.language import Type
 from onesided.language.types import NUMERIC
 from support.engines import count_query, sample_query
-from support.hostile_columns import HOSTILE, MOST, Hostile
 
 COPIES = 4
 STEPS = Total("x", Fraction(1, 100), 10**6)

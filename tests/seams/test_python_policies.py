@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import onesided as osd
-from support.hostile_columns import HOSTILE, Hostile
+from onesided.audit.session.hostile import HOSTILE, Hostile
 
 Row = Mapping[str, Any]
 

@@ -37,7 +37,7 @@ _COMMANDS = {
     "budget": ("account", "budget", "Show, verify or raise the budgets of a ledger."),
     "policy": ("policies", "policy", "Check a policy, or whether one relaxes another."),
     "mechanisms": ("mechanisms", "mechanisms", "List the mechanisms."),
-    "audit": ("audit", "audit", "Try to refute what a mechanism promises."),
+    "audit": ("audits", "audits", "Try to refute what a mechanism or a session promises."),
     "attack": ("audit", "attack", "Exclusion attacks: what an attacker learns."),
     "simulate": ("datasets", "simulate", "Make the Wi-Fi trace of a building."),
     "trajectories": (

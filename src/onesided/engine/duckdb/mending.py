@@ -4,6 +4,9 @@ DuckDB stops at text that is not UTF-8, at moments in milliseconds beyond 64 bit
 and at times beyond a day. Where it meets one, the table is copied once into the private folder.
 What DuckDB reads well comes from DuckDB, and the other columns are read by Arrow, which looks at
 no cell on its own. Every other cell has the same value in the copy.
+
+Of bytes that are no letters DuckDB makes nothing, or signs, as it is told: a text that is the same
+in both readings is one, and any other is NULL.
 """
 
 from __future__ import annotations
@@ -17,10 +20,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from onesided.engine.arrow_total import fitted
+from onesided.engine.duckdb.flavour import DuckDBFlavour
 from onesided.engine.duckdb.parquet_format import Check
 from onesided.engine.duckdb.source import NAME, ORDER, Rows, Source
 from onesided.engine.duckdb.types import column_of
 
+_FLAVOUR = DuckDBFlavour()
 _MENDED = "osd_mended"
 _BATCH_ROWS = 122_880
 _ABOUT_CELLS = (
@@ -66,13 +71,21 @@ def mended(
 
 
 def _native(connection: duckdb.DuckDBPyConnection, source: Source) -> pa.RecordBatchReader:
-    """The columns that DuckDB reads, texts as they are, and what names and orders the rows."""
+    """The columns that DuckDB reads, and what names and orders the rows."""
     arrow = _read_by_arrow(source)
     columns = [column_of(name, kind) for name, kind in source.kinds.items() if name not in arrow]
+    texts = [_FLAVOUR.name(name) for name in source.rows.checks if name not in arrow]
     if not columns and not source.rows.name:
         columns = [f"1 AS {ORDER}"]  # one column, so that there are rows
-    lenient = replace(source.rows, relation=source.rows.lenient)
-    return connection.sql(lenient.select(columns)).to_arrow_reader(_BATCH_ROWS)
+    without, marked = (
+        replace(source.rows, relation=f"{source.rows.lenient}{option})").select(columns)
+        for option in ("'ignore'", "'replace'")
+    )
+    if not texts:
+        return connection.sql(without).to_arrow_reader(_BATCH_ROWS)
+    same = ", ".join(f"CASE WHEN o.{text} = m.{text} THEN o.{text} END AS {text}" for text in texts)
+    both = f"SELECT o.* REPLACE ({same}) FROM ({without}) o POSITIONAL JOIN ({marked}) m"
+    return connection.sql(both).to_arrow_reader(_BATCH_ROWS)
 
 
 def _others(source: Source) -> Iterator[pa.RecordBatch] | None:

@@ -36,7 +36,7 @@ class Check:
     """An aggregate that reads every cell of a column.
 
     - `raises`: a cell that is no value of its type is an error; otherwise the check is true then.
-    - `texts_alone`: only texts can be wrong, whose bytes DuckDB can hand out as they are.
+    - `texts_alone`: only texts can be wrong, which DuckDB can read all the same.
     """
 
     expression: str

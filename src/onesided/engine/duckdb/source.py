@@ -45,7 +45,7 @@ class Rows:
     - `added`: columns that the FROM item has and the source does not.
     - `links`: the Parquet files that it reads, in order.
     - `checks`: columns that DuckDB cannot read where a cell does not fit, and how to find that.
-    - `lenient`: the FROM item that hands out the bytes of texts as they are.
+    - `lenient`: the FROM item up to what becomes of bytes in texts that are no letters.
     """
 
     relation: str
@@ -234,7 +234,7 @@ def _files(links: Mapping[Path, str], rows_named: bool, checks: Mapping[str, Che
         added=_VIRTUAL if rows_named else (),
         links=tuple(links),
         checks=checks,
-        lenient=f"read_parquet([{paths}], {options}, utf8_validation = 'ignore')",
+        lenient=f"read_parquet([{paths}], {options}, utf8_validation = ",
     )
 
 

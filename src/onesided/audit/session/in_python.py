@@ -1,0 +1,181 @@
+"""A world that was opened in Python, and sessions on it with fixed noise."""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from onesided.audit.session.cells import SECRET
+from onesided.audit.session.requests import Request
+from onesided.audit.session.sources import Source, Written, written
+from onesided.audit.session.surfaces import NotOpened, Run, SecondEngine
+from onesided.audit.session.tape import Tape, TapedDataset
+from onesided.audit.session.watching import Seen, keys_in, masked, pretty, seen_in_python
+from onesided.audit.session.worlds import Side, World
+from onesided.engine.base import Engine
+from onesided.errors import InputError
+from onesided.language import Schema
+from onesided.ledger import Ledger, open_ledger
+from onesided.policy import Policy
+from onesided.session import Dataset, open_dataset
+
+BUDGET = Fraction(1000)
+NAME = "visits"
+VERSION = "as the steward named it"
+SEEDS_A_REQUEST = 1000
+
+
+@dataclass
+class PythonStage:
+    """Three opened tables.
+
+    - `opened`: each table, and how it was handed over.
+    - `agreed`: a ledger in which the account was opened on the plain table, so that its format is
+      frozen; None for accounts in memory, where each table is opened for itself.
+    """
+
+    world: World
+    folder: Path
+    opened: Mapping[Side, tuple[Written, Dataset]]
+    agreed: Path | None
+    _numbers: Iterator[int] = field(default_factory=itertools.count)
+
+    @property
+    def schema(self) -> Schema:
+        """The public columns."""
+        return self.opened[Side.PLAIN][1]._facts.schema
+
+    def ask(self, side: Side, requests: Sequence[Request], seed: int) -> Run:
+        return self.session(side, requests, _noise(seed, requests))
+
+    def explain(self, run: Run, requests: Sequence[Request]) -> Run:
+        tapes = [Tape(played=seen.released) if seen.answered else Tape(seed=0) for seen in run.seen]
+        return self.session(Side.PLAIN, requests, tapes)
+
+    def ask_second(
+        self, side: Side, requests: Sequence[Request], seed: int, second: SecondEngine
+    ) -> Run | None:
+        handed, dataset = self.opened[side]
+        engine = second(self.world.table(side), handed, dataset._table.engine)
+        if engine is None:
+            return None
+        return self.session(side, requests, _noise(seed, requests), engine)
+
+    def ask_of_more(self, side: Side, requests: Sequence[Request], seed: int) -> Run:
+        return self.session(side, requests, _noise(seed, requests), more=1)
+
+    def session(
+        self,
+        side: Side,
+        requests: Sequence[Request],
+        tapes: Sequence[Tape],
+        engine: Engine | None = None,
+        more: int = 0,
+    ) -> Run:
+        """The requests on an account of its own, each over a tape."""
+        ledger = self.ledger()
+        dataset = TapedDataset(
+            self.opened[side][1],
+            lambda: open_ledger(ledger),
+            BUDGET,
+            frozen=ledger is not None,
+            engine=engine,
+            more=more,
+        )
+        seen = []
+        for request, tape in zip(requests, tapes, strict=True):
+            dataset.tape = tape
+            place = self.new_folder()
+            outcomes, answered = seen_in_python(dataset, request, place)
+            shutil.rmtree(place)
+            seen.append(Seen(outcomes, tuple(tape.values), answered))
+        dataset.budget  # opens the account where no request got that far  # noqa: B018
+        account, keys = account_of(dataset.ledger)
+        account["format"] = pretty(dataset.format)
+        dataset.leave()
+        return Run(tuple(seen), account, keys)
+
+    def ledger(self) -> Path | None:
+        """A new ledger on which the account was opened already."""
+        if self.agreed is None:
+            return None
+        copy = self.folder / f"{next(self._numbers)}.ledger"
+        shutil.copy(self.agreed, copy)  # its mode too: nobody else may read it
+        return copy
+
+    def new_folder(self) -> Path:
+        """An empty folder."""
+        folder = self.folder / f"out{next(self._numbers)}"
+        folder.mkdir()
+        return folder
+
+
+def _noise(seed: int, requests: Sequence[Request]) -> list[Tape]:
+    return [Tape(seed=seed + SEEDS_A_REQUEST * number) for number in range(len(requests))]
+
+
+def account_of(ledger: Ledger) -> tuple[dict[str, str], frozenset[str]]:
+    """What auditors and analysts see of the account, and which keys were masked in it."""
+    (account,) = ledger.accounts()
+    balance, export = account.balance(), ledger.export()
+    found = {
+        "budget": f"{balance.spent} of {balance.budget}, {balance.plain_sum}",
+        "charges": masked("\n".join(map(repr, balance.charges))),
+        "export": pretty(export),
+        "verification": str(ledger.verify().problem),
+    }
+    return found, keys_in(repr(export))
+
+
+@contextmanager
+def staged_in_python(
+    world: World, source: Source, folder: Path, *, durable: bool, **options: Any
+) -> Iterator[PythonStage]:
+    """The world, handed over by `source` and opened with these options of `open_dataset`.
+
+    - `durable`: the account is in a file, opened on the plain table, and goes on with the others.
+    """
+    handed = {}
+    for side in Side:
+        place = folder / side.name.lower()
+        place.mkdir()
+        handed[side] = {**written(source, world.table(side), place), **options}
+    with ExitStack() as opened:
+        agreed = folder / "agreed.ledger" if durable else None
+        datasets = {}
+        for side in Side:
+            dataset = _opened(world, handed[side], agreed)
+            opened.callback(dataset.close)
+            datasets[side] = (handed[side], dataset)
+        yield PythonStage(world, folder, datasets, agreed)
+
+
+def _is_secret(row: Mapping[str, Any]) -> bool:
+    """As the policy that names the column alone: NULL is sensitive."""
+    return row[SECRET] is not False
+
+
+def _opened(world: World, handed: Written, ledger: Path | None) -> Dataset:
+    function = world.function and not isinstance(handed.get("source"), str)
+    arguments: dict[str, Any] = {
+        **handed,
+        "policy": Policy.from_function(_is_secret, SECRET) if function else world.policy,
+        "unit": list(world.unit) or None,
+        "name": NAME,
+        "budget": BUDGET,
+    }
+    if ledger is not None:
+        arguments |= {"ledger": ledger, "version": VERSION}
+    try:
+        dataset = open_dataset(**arguments)
+        dataset.budget  # opens the account, which freezes the format  # noqa: B018
+        dataset._books.close()  # a ledger in use cannot be copied
+    except InputError as error:
+        raise NotOpened(str(error)) from None
+    return dataset

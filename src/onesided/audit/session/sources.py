@@ -1,0 +1,193 @@
+"""Writers: one table as files of many makes, and as frames in memory.
+
+A source says how a table is handed to `onesided.open`. What a writer cannot hold is no matter here:
+then another one is chosen.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from onesided.audit.session.cells import Form
+from onesided.engine.duckdb.connection import connect, literal_path
+
+Written = Mapping[str, Any]
+"""Arguments of `onesided.open` that name the data."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """One way to hand over a table.
+
+    - `write`: puts the table into an empty folder.
+    - `files`: the data are files, which commands can be given.
+    """
+
+    name: str
+    form: Form
+    write: Callable[[pa.Table, Path], Written]
+    files: bool = True
+
+
+class Unwritable(Exception):
+    """The source cannot hold this table."""
+
+
+def written(source: Source, table: pa.Table, folder: Path) -> Written:
+    """The table, handed over."""
+    try:
+        return source.write(table, folder)
+    except Exception as error:  # writers of four makes raise as they like
+        raise Unwritable(source.name) from error
+
+
+def _pyarrow(
+    table: pa.Table, folder: Path, name: str = "visits.parquet", **options: Any
+) -> Written:
+    pq.write_table(table, folder / name, **options)
+    return {"source": str(folder / name)}
+
+
+def _several(table: pa.Table, folder: Path) -> Written:
+    cut = len(table) // 2
+    pq.write_table(table.slice(0, cut), folder / "first.parquet")
+    pq.write_table(table.slice(cut), folder / "second.parquet")
+    return {"source": str(folder)}
+
+
+def _beside_others(table: pa.Table, folder: Path, name: str, other: str) -> Written:
+    """A name that a pattern would match with another file, whose rows stand the other way round."""
+    turned = table.take(pa.array(range(len(table) - 1, -1, -1)))
+    pq.write_table(turned, folder / other)
+    return _pyarrow(table, folder, name)
+
+
+def _duckdb(table: pa.Table, folder: Path, options: str = "") -> Written:
+    connection = _writing_duckdb()
+    connection.register("handed_over", table)
+    path = folder / "visits.parquet"
+    connection.execute(
+        f"COPY (SELECT * FROM handed_over) TO {literal_path(path)} (FORMAT parquet{options})"
+    )
+    return {"source": str(path)}
+
+
+@cache
+def _writing_duckdb() -> Any:
+    return connect(Path.cwd(), None, 1)
+
+
+def _polars(table: pa.Table, folder: Path, **options: Any) -> Written:
+    import polars
+
+    path = folder / "visits.parquet"
+    polars.from_arrow(table).write_parquet(path, **options)  # type: ignore[union-attr]
+    return {"source": str(path)}
+
+
+def _csv(
+    table: pa.Table,
+    folder: Path,
+    mark: bytes = b",",
+    end: bytes = b"\n",
+    files: int = 1,
+    turned: bool = False,
+) -> Written:
+    """`turned`: the columns of every second file stand the other way round."""
+    for number in range(files):
+        start, stop = (place * len(table) // files for place in (number, number + 1))
+        part = table.slice(start, stop - start)
+        if turned and number % 2:
+            part = part.select(part.column_names[::-1])
+        cells = [[name.encode() for name in part.column_names]]
+        cells += [list(row) for row in zip(*(each.to_pylist() for each in part), strict=True)]
+        lines = [mark.join(_quoted(cell, mark) for cell in row) + end for row in cells]
+        (folder / f"visits{number}.csv").write_bytes(b"".join(lines))
+    return {"source": str(folder / ("visits0.csv" if files == 1 else "visits*.csv"))}
+
+
+def _quoted(cell: bytes | None, mark: bytes) -> bytes:
+    if cell is None:
+        return b""
+    if any(sign in cell for sign in (mark, b'"', b"\n", b"\r")):
+        return b'"' + cell.replace(b'"', b'""') + b'"'
+    return cell
+
+
+def _arrow(table: pa.Table, folder: Path) -> Written:
+    return {"source": table, "name": "visits"}
+
+
+def _arrow_in_batches(table: pa.Table, folder: Path) -> Written:
+    cut = len(table) // 2
+    parts = (table.slice(0, cut), table.slice(cut))
+    return {"source": pa.concat_tables(parts), "name": "visits"}
+
+
+def _pandas(table: pa.Table, folder: Path) -> Written:
+    import pandas
+
+    return {"source": table.to_pandas(types_mapper=pandas.ArrowDtype), "name": "visits"}
+
+
+def _polars_frame(table: pa.Table, folder: Path) -> Written:
+    import polars
+
+    return {"source": polars.from_arrow(table), "name": "visits"}
+
+
+def _parquet(by: str, write: Callable[..., Written], **options: Any) -> Source:
+    return Source(f"Parquet by {by}", Form.TYPED, partial(write, **options))
+
+
+PARQUET = (
+    _parquet("pyarrow", _pyarrow),
+    _parquet("pyarrow, row groups of two", _pyarrow, row_group_size=2),
+    _parquet("pyarrow, no statistics", _pyarrow, write_statistics=False),
+    _parquet("pyarrow, no dictionary", _pyarrow, use_dictionary=False, data_page_version="2.0"),
+    _parquet("pyarrow, old moments", _pyarrow, use_deprecated_int96_timestamps=True),
+    _parquet("pyarrow, two files", _several),
+)
+PATTERNS = tuple(
+    _parquet(f"pyarrow, named {name} beside {other}", _beside_others, name=name, other=other)
+    for name, other in (("x[1].parquet", "x1.parquet"), ("a*.parquet", "ab.parquet"))
+)
+DUCKDB = (
+    _parquet("DuckDB", _duckdb),
+    _parquet("DuckDB, row groups of two", _duckdb, options=", ROW_GROUP_SIZE 2"),
+)
+POLARS = (
+    _parquet("Polars", _polars),
+    _parquet("Polars, no statistics", _polars, statistics=False),
+)
+CSV = (
+    Source("CSV", Form.CSV, _csv),
+    Source("CSV, semicolons and CRLF", Form.CSV, partial(_csv, mark=b";", end=b"\r\n")),
+    Source("CSV, tabs", Form.CSV, partial(_csv, mark=b"\t")),
+    Source("CSV, two files", Form.CSV, partial(_csv, files=2)),
+    Source("CSV, two files, one turned", Form.CSV, partial(_csv, files=2, turned=True)),
+)
+ARROW = (
+    Source("Arrow", Form.TYPED, _arrow, files=False),
+    Source("Arrow, two batches", Form.TYPED, _arrow_in_batches, files=False),
+)
+PANDAS = (Source("pandas", Form.TYPED, _pandas, files=False),)
+POLARS_FRAMES = (Source("Polars frame", Form.TYPED, _polars_frame, files=False),)
+
+
+def sources() -> tuple[Source, ...]:
+    """All that can be written here: Polars and pandas are extras."""
+    found = (*PARQUET, *PATTERNS, *DUCKDB, *CSV, *ARROW)
+    if importlib.util.find_spec("polars") is not None:
+        found += (*POLARS, *POLARS_FRAMES)
+    if importlib.util.find_spec("pandas") is not None:
+        found += PANDAS
+    return found

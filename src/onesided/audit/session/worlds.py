@@ -1,0 +1,186 @@
+"""Pairs of neighbouring tables: one sensitive unit is replaced by any other.
+
+A world holds three tables of one form with the same number of units. `FIRST` is D, `SECOND` is D′,
+and `PLAIN` is a third one without anything remarkable: what is seen of D must be explained by the
+request, what was released, and what the three have in common.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import TypeAlias, TypeVar
+
+import pyarrow as pa
+
+from onesided.audit.session import cells
+from onesided.audit.session.cells import SECRET, Cell, Column, Form
+from onesided.audit.session.dice import Dice
+from onesided.audit.session.server_cells import on_a_server
+
+Row: TypeAlias = tuple[Cell, ...]
+Unit: TypeAlias = tuple[Row, ...]
+Item = TypeVar("Item")
+
+LEAST_UNITS, MOST_UNITS = 4, 9
+MOST_ROWS = 3
+_COLUMNS: dict[Form, Callable[[Dice], list[Column]]] = {
+    Form.TYPED: cells.typed,
+    Form.CSV: cells.comma_separated,
+    Form.SQL: on_a_server,
+}
+_CLAUSES = (
+    *(
+        "",
+        "",
+        " OR room = 'clinic'",
+        " OR room IN ('clinic', 'hiv')",
+        " OR age < 18",
+        " OR age > 60",
+    ),
+    *(" OR ts > TIMESTAMP '2024-02-01 00:00:00'", " OR x IS NULL", " OR lower(room) LIKE 'c%'"),
+    " OR age > 9223372036854775808",
+)
+
+
+class Side(Enum):
+    """Which of the tables of a world is meant."""
+
+    PLAIN = "plain"
+    FIRST = "D"
+    SECOND = "D′"
+
+
+@dataclass(frozen=True)
+class World:
+    """A pair of neighbouring tables, and a third one with the same public facts.
+
+    - `unit`: the columns of the unit's key; empty where every row is a unit.
+    - `policy`: true or NULL for at least one row of the unit that is replaced.
+    - `place`: which unit is replaced.
+    - `both`: the unit that comes instead is sensitive too, for certain.
+    - `function`: where the table is in memory, its policy is a function of a row.
+    """
+
+    form: Form
+    columns: tuple[Column, ...]
+    unit: tuple[str, ...]
+    policy: str
+    place: int
+    both: bool
+    plain: tuple[Unit, ...]
+    first: tuple[Unit, ...]
+    replacement: Unit
+    function: bool = False
+
+    def units(self, side: Side) -> tuple[Unit, ...]:
+        """The units of one of the tables."""
+        if side is Side.PLAIN:
+            return self.plain
+        if side is Side.FIRST:
+            return self.first
+        return (*self.first[: self.place], self.replacement, *self.first[self.place + 1 :])
+
+    def table(self, side: Side) -> pa.Table:
+        """One of the tables, its rows in the order of its units."""
+        rows = [row for unit in self.units(side) for row in unit]
+        arrays = [
+            pa.concat_arrays([row[place] for row in rows]) for place in range(len(self.columns))
+        ]
+        return pa.table(arrays, schema=pa.schema([column.field for column in self.columns]))
+
+    def without_unit(self, place: int) -> World:
+        """The same world with one unit fewer in all of its tables, not the one that is replaced."""
+        assert place != self.place
+        return replace(
+            self,
+            place=self.place - (place < self.place),
+            plain=_without(self.plain, place),
+            first=_without(self.first, place),
+        )
+
+    def without_column(self, place: int) -> World:
+        """The same world without one column."""
+
+        def cut(row: Row) -> Row:
+            return _without(row, place)
+
+        return replace(
+            self,
+            columns=_without(self.columns, place),
+            plain=_mapped(self.plain, cut),
+            first=_mapped(self.first, cut),
+            replacement=tuple(map(cut, self.replacement)),
+        )
+
+
+def world(form: Form, dice: Dice) -> World:
+    """A world of this form."""
+    units = LEAST_UNITS + dice.below(MOST_UNITS - LEAST_UNITS + 1)
+    columns = _COLUMNS[form](dice)
+    # Rows on a server have no names of their own.
+    keyed = 0 if dice.one_in(2) and form is not Form.SQL else 1 + dice.below(2)
+    names = cells.keys(form, dice, units + 1)[:keyed]
+    comparison = columns[-1].comparison
+    clauses = (*_CLAUSES, f" OR ({comparison})") if comparison else _CLAUSES
+    function = form is Form.TYPED and dice.one_in(4)
+    rows = _Rows(columns, names, dice)
+    place = dice.below(units)
+    both = dice.one_in(2)
+    first = [rows.unit(each, hostile=8, secret=_secret(dice)) for each in range(units)]
+    first[place] = rows.unit(place, hostile=60, secret=True)
+    elsewhere = units if dice.one_in(3) else place
+    return World(
+        form=form,
+        columns=(*names, *columns),
+        unit=tuple(column.name for column in names),
+        policy=SECRET + ("" if function else dice.pick(clauses)),
+        place=place,
+        both=both,
+        plain=tuple(rows.unit(each, hostile=0, secret=each % 3 == 0) for each in range(units)),
+        first=tuple(first),
+        replacement=rows.unit(elsewhere, hostile=40, secret=True if both else None),
+        function=function,
+    )
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Makes the units of a table."""
+
+    columns: Sequence[Column]
+    names: Sequence[Column]
+    dice: Dice
+
+    def unit(self, number: int, *, hostile: int, secret: bool | None) -> Unit:
+        """Unit number `number`; `secret` is whether it is sensitive for certain, None for any."""
+        rows = 1 + self.dice.below(MOST_ROWS) if self.names else 1
+        key = tuple(column.plain[number] for column in self.names)
+        return tuple(
+            (*key, *(self._cell(column, hostile, secret) for column in self.columns))
+            for _ in range(rows)
+        )
+
+    def _cell(self, column: Column, hostile: int, secret: bool | None) -> Cell:
+        if column.name != SECRET:
+            return column.cell(self.dice, hostile)
+        true, false = column.plain
+        if secret is None:
+            return self.dice.pick((true, false, column.null))
+        if not secret:
+            return false
+        return column.null if hostile and self.dice.one_in(4) else true
+
+
+def _secret(dice: Dice) -> bool:
+    """Whether a unit that stays is sensitive: a third of them."""
+    return dice.one_in(3)
+
+
+def _mapped(units: Sequence[Unit], change: Callable[[Row], Row]) -> tuple[Unit, ...]:
+    return tuple(tuple(map(change, unit)) for unit in units)
+
+
+def _without(items: tuple[Item, ...], place: int) -> tuple[Item, ...]:
+    return (*items[:place], *items[place + 1 :])

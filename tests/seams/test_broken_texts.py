@@ -1,0 +1,58 @@
+"""A text that is not UTF-8 is NULL, hence sensitive, wherever it stands; no other text is made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from onesided.data.units import Unit
+from onesided.engine.duckdb.engine import DuckDBEngine
+from support.engines import count_query, counted, sample_query, sampled
+
+BROKEN = (b"hi\xffv", b"\xed\xa0\x80", b"\xc0\x80hiv", b"hiv\xf4\x90\x80\x80", b"z" * 120 + b"\x80")
+GOOD = (b"hiv", "é?�".encode(), b"", b"nul\x00l")
+Form = Callable[[pa.Array], pa.Array]
+
+
+def plain(cells: pa.Array) -> pa.Array:
+    return cells.view(pa.string())
+
+
+def dictionary(cells: pa.Array) -> pa.Array:
+    places = pa.array(range(len(cells)), pa.int32())
+    return pa.DictionaryArray.from_arrays(places, cells.view(pa.string()))
+
+
+def frame(table: pa.Table, folder: Path) -> Any:
+    return table
+
+
+def parquet(table: pa.Table, folder: Path) -> Any:
+    pq.write_table(table, folder / "x.parquet", row_group_size=3)
+    return folder / "x.parquet"
+
+
+def two_files(table: pa.Table, folder: Path) -> Any:
+    pq.write_table(table.slice(0, 4), folder / "a.parquet")
+    pq.write_table(table.slice(4), folder / "b.parquet")
+    return folder
+
+
+@pytest.mark.parametrize("form", [plain, dictionary])
+@pytest.mark.parametrize("write", [frame, parquet, two_files])
+@pytest.mark.parametrize("unit", [Unit(), Unit(("id",))], ids=str)
+def test_a_broken_text_is_null(write: Any, form: Form, unit: Unit, tmp_path: Path) -> None:
+    cells = form(pa.array([*BROKEN, *GOOD], pa.binary()))
+    table = pa.table({"id": range(len(cells)), "x": cells})
+    engine = DuckDBEngine(write(table, tmp_path), unit)
+    kept = sampled(engine, sample_query(engine, "x = 'hiv'", epsilon="40"))
+    assert [row[1].encode() for row in kept] == list(GOOD[1:])
+    texts = counted(engine.count(count_query(engine, "FALSE", ["x"])))
+    assert texts[0][:2] == (None, len(BROKEN))
+    assert sorted(row[0].encode() for row in texts[1:]) == sorted(GOOD)
+    engine.close()
