@@ -28,10 +28,9 @@ from onesided.experiments.trial import Results
 from onesided.loss import rational
 from onesided.mechanisms.auto import Auto
 from onesided.mechanisms.auto.candidates import AllBins, candidates
+from onesided.mechanisms.auto.probe import ProbePlan
 from onesided.mechanisms.base import PublicShape
 from onesided.randomness import seeded
-
-ALL_BINS = AllBins()
 
 
 @dataclass(frozen=True)
@@ -49,7 +48,8 @@ def judge(cell: Cell) -> Judged:
     choosing, others = seeded(cell.seed).spawn(2)
     data, epsilon = cell.made.histogram, rational(cell.epsilon)
     public, auto = PublicShape.of(data), Auto()
-    tried = [form for each in candidates(public) for form in each.forms]
+    plan = ProbePlan(public, epsilon)
+    tried = [form for each in candidates(plan) for form in each.forms]
     errors, chosen = np.zeros((cell.runs, len(tried))), []
     for run in range(cell.runs):
         probe = auto.probe(data, epsilon, choosing)
@@ -70,7 +70,7 @@ def judge(cell: Cell) -> Judged:
     found = (
         errors[np.arange(cell.runs), chosen].mean(),
         errors.mean(axis=0).min(),
-        errors[:, tried.index(ALL_BINS)].mean(),
+        errors[:, tried.index(AllBins(plan))].mean(),
         min(row.mean for row in Results(rows).where(metric="MRE")),
     )
     return Judged(cell.epsilon, *(max(float(each), NEGLIGIBLE) for each in found))

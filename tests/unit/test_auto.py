@@ -124,10 +124,10 @@ def test_every_candidate_comes_to_epsilon_and_is_as_it_says(
     others = dice.binomial(everyone, 0.5)
     data = Histogram(everyone, others, k=k, total_public=total_public)
     look = looked(data)
-    for each in _forms(look):
+    for each in _forms(look.plan):
         terms = each.terms(look)
         both = look.plan.loss + terms.loss
-        assert terms.loss == each.left(look.plan)
+        assert terms.loss == each.left
         assert both.epsilon == 1
         assert both.sensitive <= Fraction(1, 2)
         assert both.fixed_n is data.total_public
@@ -138,8 +138,9 @@ def test_every_candidate_comes_to_epsilon_and_is_as_it_says(
 
 
 def test_beyond_a_hundred_thousand_bins_each_is_looked_at_alone() -> None:
-    few, many = (candidates(PublicShape((bins,))) for bins in (1 << 17, (1 << 17) + 1))
-    assert len(few) == len(many) + 2 == len(candidates(PublicShape(None))) + 3 == 7
+    few, many = (_forms(ProbePlan(PublicShape((bins,)), ONE)) for bins in (1 << 17, (1 << 17) + 1))
+    assert len(few) == len(many) + 2 == 8
+    assert len(_forms(ProbePlan(PublicShape(None), ONE))) == len(many) - 2
 
 
 @pytest.mark.parametrize("epsilon", [Fraction(1, 100), ONE])
@@ -172,13 +173,13 @@ def test_on_scenarios_that_are_the_data_the_best_candidate_is_taken(levels: str)
     data = drawn(counts, 0.3, 8)
     look = looked(data, Fraction(1, 10))
     known = [Scenario(data, look, 1.0)] * 5
-    best = best_candidate(candidates(look.plan.public), known, seeded(3))
-    errors = {each: _error(each, data, look) for each in _forms(look)}
+    best = best_candidate(candidates(look.plan), known, seeded(3))
+    errors = {each: _error(each, data, look) for each in _forms(look.plan)}
     assert errors[best] <= 1.3 * min(errors.values()) + 1 / BINS
 
 
-def _forms(look: Look) -> list[Candidate]:
-    return [form for each in candidates(look.plan.public) for form in each.forms]
+def _forms(plan: ProbePlan) -> list[Candidate]:
+    return [form for each in candidates(plan) for form in each.forms]
 
 
 def _error(chosen: Candidate, data: Histogram, look: Look) -> float:

@@ -208,12 +208,15 @@ def test_a_lone_noise_does_not_speak_for_itself(alike: int, expected: int) -> No
 def test_counts_above_the_noise_are_not_given_up_if_no_bin_is_empty() -> None:
     """Some counts are within the noise: if they were 0, others might be, and giving them up is less
     wrong; if none is empty it is not."""
-    counts = seeded(7).generator().gamma(2, 1_000, 256).astype(np.int64) + 100
-    drawn = [counts + seeded(seed).two_sided_geometric(Fraction(1, 200), 256) for seed in range(20)]
-    found = [likely_counts(each, Noise(1 / 200)) for each in drawn]
-    cautious = np.mean([mre(counts, each.counts) for each in found])
-    bold = np.mean([mre(counts, each.if_none_is_empty) for each in found])
-    assert bold < 0.9 * cautious
+    cautious, bold = [], []
+    for kind in range(4):
+        counts = seeded(7 + kind).generator().gamma(2, 1_000, 256).astype(np.int64) + 100
+        for seed in range(20):
+            noisy = counts + seeded(seed).two_sided_geometric(Fraction(1, 200), 256)
+            found = likely_counts(noisy, Noise(1 / 200))
+            cautious.append(mre(counts, found.counts))
+            bold.append(mre(counts, found.if_none_is_empty))
+    assert np.mean(bold) < 0.8 * np.mean(cautious)
 
 
 def test_most_empty_bins_stay_empty_even_if_none_is_supposed_to_be() -> None:

@@ -17,8 +17,9 @@ from onesided.mechanisms.auto.choice import best_candidate
 from onesided.mechanisms.auto.look import Look
 from onesided.mechanisms.auto.probe import ProbePlan, ProbeResult
 from onesided.mechanisms.auto.scenarios import scenarios
+from onesided.mechanisms.auto.simulation import Simulated
 from onesided.mechanisms.base import AdaptiveMechanism, Choice, Kind, Probe, PublicShape
-from onesided.randomness import Randomness, seeded
+from onesided.randomness import Randomness
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +42,8 @@ class Auto(AdaptiveMechanism):
 
     def expected_error(self, public: PublicShape, epsilon: Fraction) -> float | None:
         """The least that any candidate expects: after the probe, the choice is made for that."""
-        expected = (each.expected_error(public, epsilon) for each in candidates(public))
+        plan = ProbePlan(public, epsilon)
+        expected = (each.expected_error() for each in candidates(plan))
         return min((error for error in expected if error is not None), default=None)
 
     def probe_terms(self, public: PublicShape, epsilon: Fraction) -> MeasurementTerms:
@@ -61,10 +63,9 @@ class Auto(AdaptiveMechanism):
         """The candidate that errs least on scenarios of what the probe has seen."""
         assert isinstance(probe, ProbeResult)
         look = Look(ProbePlan(public, epsilon), probe.value, probe.sensitive, public.total)
-        # What is drawn for made-up data protects nobody, so it may be fast instead of exact.
-        dice = seeded(int(rng.below(1 << 62, 1)[0]))
-        made_up = scenarios(look, dice.generator())
-        best = best_candidate(candidates(public), made_up, dice)
+        simulated = Simulated(int(rng.below(1 << 62, 1)[0]))
+        made_up = scenarios(look, simulated.dice)
+        best = best_candidate(candidates(look.plan), made_up, simulated)
         return Chosen(best, probe, look)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -43,13 +44,20 @@ MOST_BINS_TOGETHER = 1 << 17
 there."""
 
 
+@dataclass(frozen=True)
 class Candidate(ABC):
-    """A way to spend what the probe has left."""
+    """A way to spend what the probe of `plan` has left."""
 
-    label: str
+    plan: ProbePlan
 
+    @property
     @abstractmethod
-    def left(self, plan: ProbePlan) -> Loss:
+    def label(self) -> str:
+        """The candidate in words."""
+
+    @property
+    @abstractmethod
+    def left(self) -> Loss:
         """The pair that, added to the probe's, has the OSDP ε."""
 
     @abstractmethod
@@ -70,8 +78,8 @@ class Candidate(ABC):
         return [self.measure(data, look, rng).value]
 
     @abstractmethod
-    def expected_error(self, public: PublicShape, epsilon: Fraction) -> float | None:
-        """As `Mechanism.expected_error`, with what the probe leaves of `epsilon`."""
+    def expected_error(self) -> float | None:
+        """As `Mechanism.expected_error`, with what the probe leaves of ε."""
 
 
 @dataclass(frozen=True)
@@ -86,15 +94,16 @@ class Continued(Candidate):
     unseen_in_buckets: bool = False
 
     @property
-    def label(self) -> str:  # type: ignore[override]
+    def label(self) -> str:
         more = ", unseen bins in buckets" if self.unseen_in_buckets else ""
         return f"residual at a = {self.mechanism.sensitive_share} ε{more}"
 
-    def left(self, plan: ProbePlan) -> Loss:
-        return plan.left_of_split(self.mechanism.sensitive_share)
+    @cached_property
+    def left(self) -> Loss:
+        return self.plan.left_of_split(self.mechanism.sensitive_share)
 
     def terms(self, look: Look) -> MeasurementTerms:
-        plan, left = look.plan, self.left(look.plan)
+        plan, left = self.plan, self.left
         rate = plan.counts_rate + left.nonsensitive / plan.public.k
         noise = self.mechanism.completed_noise(rate, left.sensitive, plan.public)
         if self.unseen_in_buckets:
@@ -103,29 +112,54 @@ class Continued(Candidate):
         return MeasurementTerms(left, noise, whole=False, covers=COVERS)
 
     def measure(self, data: Histogram, look: Look, rng: Randomness) -> Measurement:
-        left = self.left(look.plan)
-        counts, rate = look.topped_up(data, left.nonsensitive, rng)
+        completed = self._completed(data, look, rng)
+        if not self.unseen_in_buckets:
+            return completed
+        return replace(completed, value=self._with_unseen(completed, data, look, rng))
+
+    @property
+    def forms(self) -> tuple[Candidate, ...]:
+        if not self._has_budget_for_unseen:
+            return (self,)
+        return self, replace(self, unseen_in_buckets=True)
+
+    def tried(self, data: Histogram, look: Look, rng: Randomness) -> list[NDArray[Any]]:
+        completed = self._completed(data, look, rng)
+        if not self._has_budget_for_unseen:
+            return [completed.value]
+        return [completed.value, self._with_unseen(completed, data, look, rng)]
+
+    def expected_error(self) -> float | None:
+        return self.mechanism.expected_error(self.plan.public, self.plan.epsilon)
+
+    @property
+    def _has_budget_for_unseen(self) -> bool:
+        """At the largest split alone: sensitive units lie elsewhere, so much is spent on them."""
+        return self.mechanism.sensitive_share == SPLITS[-1] and bins_are_compared(self.plan.public)
+
+    def _completed(self, data: Histogram, look: Look, rng: Randomness) -> Measurement:
+        counts, rate = look.topped_up(data, self.left.nonsensitive, rng)
         seen = Seen(np.maximum(counts, 0), rate)
         told = None
         if look.total is None:
             told = SensitiveTotal(look.sensitive, look.plan.number_rate)
-        completed = self.mechanism.complete(data, seen, left.sensitive, told, rng)
-        if not self.unseen_in_buckets:
-            return completed
+        return self.mechanism.complete(data, seen, self.left.sensitive, told, rng)
+
+    def _with_unseen(
+        self, completed: Measurement, data: Histogram, look: Look, rng: Randomness
+    ) -> NDArray[Any]:
+        """Its value, with that of buckets where the one-sided release is 0."""
         order = halving_tree(data.shape).order
-        hidden = order[seen.floor.reshape(-1)[order] == 0]
+        hidden = order[completed.parts["lower"].reshape(-1)[order] == 0]
         value = completed.value.reshape(-1).copy()
         if hidden.size:
             counts = data.sensitive.reshape(-1)[hidden]
-            found = self._buckets(look).run(counts, data.k, left.sensitive, rng)
+            found = self._buckets(look).run(counts, data.k, self.left.sensitive, rng)
             value[hidden] = found.value
-        return replace(completed, value=value.reshape(data.shape))
-
-    def expected_error(self, public: PublicShape, epsilon: Fraction) -> float | None:
-        return self.mechanism.expected_error(public, epsilon)
+        return value.reshape(data.shape)
 
     def _buckets(self, look: Look) -> GuardedDawa:
-        rate = self.left(look.plan).sensitive / look.plan.public.k
+        rate = self.left.sensitive / self.plan.public.k
         return GuardedDawa(deviation_share=share_for(look.sensitive_units, rate))
 
 
@@ -142,22 +176,23 @@ class AllBins(Candidate):
     none_empty: bool = False
 
     @property
-    def label(self) -> str:  # type: ignore[override]
+    def label(self) -> str:
         return f"all bins at a = {SPLITS[-1]} ε{', none of them empty' * self.none_empty}"
 
-    def left(self, plan: ProbePlan) -> Loss:
-        return plan.left_of_split(SPLITS[-1])
+    @cached_property
+    def left(self) -> Loss:
+        return self.plan.left_of_split(SPLITS[-1])
 
     def terms(self, look: Look) -> MeasurementTerms:
-        left, k = self.left(look.plan), look.plan.public.k
+        left, k = self.left, self.plan.public.k
         noise = (
-            f"{one_sided_noise(look.plan.counts_rate + left.nonsensitive / k)}; "
+            f"{one_sided_noise(self.plan.counts_rate + left.nonsensitive / k)}; "
             f"two-sided of rate {left.sensitive / k} on each sensitive one"
         )
         return MeasurementTerms(left, noise, whole=True, covers=COVERS)
 
     def measure(self, data: Histogram, look: Look, rng: Randomness) -> Measurement:
-        found = _Sums.of(data, look, self.left(look.plan), rng)
+        found = _Sums.of(data, look, self.left, rng)
         return Measurement(
             value=found.likely()[int(self.none_empty)],
             intervals=found.intervals(),
@@ -166,18 +201,17 @@ class AllBins(Candidate):
 
     @property
     def forms(self) -> tuple[Candidate, ...]:
-        return AllBins(), AllBins(none_empty=True)
+        return self, replace(self, none_empty=True)
 
     def tried(self, data: Histogram, look: Look, rng: Randomness) -> list[NDArray[Any]]:
-        return list(_Sums.of(data, look, self.left(look.plan), rng).likely())
+        return list(_Sums.of(data, look, self.left, rng).likely())
 
-    def expected_error(self, public: PublicShape, epsilon: Fraction) -> float | None:
+    def expected_error(self) -> float | None:
         """The noise on both kinds of units, or all of them where that is less."""
+        public, left = self.plan.public, self.left
         if public.density is None:
             return None
-        plan = ProbePlan(public, epsilon)
-        left = self.left(plan)
-        down = plan.counts_rate + left.nonsensitive / public.k
+        down = self.plan.counts_rate + left.nonsensitive / public.k
         wrong = two_sided_mean_size(left.sensitive / public.k) + geometric_mean(down)
         return min(wrong, public.density)
 
@@ -190,22 +224,26 @@ class Ordinary(Candidate):
     nothing although it would hardly have missed a bin like the others of its bucket.
     """
 
-    label: str = "guarded dawa"
     covers: ClassVar[tuple[Covers, ...]] = (
         *GuardedDawa.covers,
         Covers(Measured.ALL, upper=False, confidence=1.0),
     )
 
-    def left(self, plan: ProbePlan) -> Loss:
-        return plan.left_for_all()
+    @property
+    def label(self) -> str:
+        return "guarded dawa"
+
+    @cached_property
+    def left(self) -> Loss:
+        return self.plan.left_for_all()
 
     def terms(self, look: Look) -> MeasurementTerms:
-        left, public = self.left(look.plan), look.plan.public
+        left, public = self.left, self.plan.public
         noise = self._buckets(look).noise(public.shape or (), public.k, left.sensitive)
         return MeasurementTerms(left, noise, whole=False, covers=self.covers, buckets=True)
 
     def measure(self, data: Histogram, look: Look, rng: Randomness) -> Measurement:
-        found = self._buckets(look).run(data.all, data.k, self.left(look.plan).sensitive, rng)
+        found = self._buckets(look).run(data.all, data.k, self.left.sensitive, rng)
         rate = float(look.plan.counts_rate)
         buckets, seen = found.buckets.reshape(-1), look.counts
         weights = unbiased(seen, rate).reshape(-1)
@@ -221,27 +259,22 @@ class Ordinary(Candidate):
             parts={**found.parts, "lower": floor},
         )
 
-    def expected_error(self, public: PublicShape, epsilon: Fraction) -> float | None:
-        return GuardedDawa().expected_error(
-            public, 2 * self.left(ProbePlan(public, epsilon)).sensitive
-        )
+    def expected_error(self) -> float | None:
+        return GuardedDawa().expected_error(self.plan.public, 2 * self.left.sensitive)
 
     def _buckets(self, look: Look) -> GuardedDawa:
-        rate = self.left(look.plan).sensitive / look.plan.public.k
+        rate = self.left.sensitive / self.plan.public.k
         units = look.sensitive_units + look.nonsensitive_units
         return GuardedDawa(deviation_share=share_for(units, rate))
 
 
-def candidates(public: PublicShape) -> list[Candidate]:
+def candidates(plan: ProbePlan) -> list[Candidate]:
     """All that may be run, in several forms; of two that promise the same the earlier is taken."""
-    found: list[Candidate] = [Continued(Residual(sensitive_share=share)) for share in SPLITS]
-    if public.shape is None:
-        return found
-    found.append(AllBins())
-    if bins_are_compared(public):
-        half = Residual(sensitive_share=SPLITS[-1])
-        found += (Continued(half, unseen_in_buckets=True), Ordinary())
-    return found
+    splits: list[Candidate] = [Continued(plan, Residual(sensitive_share=a)) for a in SPLITS]
+    if plan.public.shape is None:
+        return splits
+    ordinary = [Ordinary(plan)] if bins_are_compared(plan.public) else []
+    return [*splits, AllBins(plan), *ordinary]
 
 
 def bins_are_compared(public: PublicShape) -> bool:

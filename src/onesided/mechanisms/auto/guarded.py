@@ -6,7 +6,7 @@ counts as 0: where data are not what buckets suppose, no bin is given what anoth
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
 
@@ -45,7 +45,7 @@ class GuardedDawa(BucketAlgorithm):
     kind: ClassVar[Kind] = Kind.SOUND
     summary: ClassVar[str] = "buckets whose bins get the less the more unequal they are"
 
-    inner: Dawa = field(default_factory=Dawa)
+    inner: Dawa = Dawa()
     deviation_share: Fraction = SHARES[0]
 
     def rough_error(self, public: PublicShape, budget: Fraction) -> float | None:
