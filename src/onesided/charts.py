@@ -60,16 +60,14 @@ LOG_LABEL = "datum.value >= 0.001 ? format(datum.value, ',~r') : format(datum.va
 Columns = Mapping[str, Sequence[Any]]
 
 
-def group_chart(columns: Columns, keys: Sequence[str], figure: str) -> Any:
+def group_chart(columns: Columns, keys: Sequence[str], figure: str, *, title: str) -> Any:
     """The released `figure` by group: bars for one key, a heat map for two, else joined labels."""
     if len(keys) == 2:
-        return heatmap(columns, x=keys[1], y=keys[0], figure=figure, title=f"{figure} by group")
+        return heatmap(columns, x=keys[1], y=keys[0], figure=figure, title=title)
     label = " · ".join(keys) or "all"
     rows = zip(*(columns[key] for key in keys), strict=True) if keys else [("all",)]
     names = [" · ".join(map(str, row)) for row in rows]
-    return bars(
-        {label: names, figure: columns[figure]}, x=label, y=figure, title=f"{figure} by group"
-    )
+    return bars({label: names, figure: columns[figure]}, x=label, y=figure, title=title)
 
 
 def bars(columns: Columns, *, x: str, y: str, title: str) -> Any:

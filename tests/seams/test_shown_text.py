@@ -171,7 +171,7 @@ def test_pages_and_charts_show_what_acts(tmp_path: Path) -> None:
     assert "two<br>lines\\ud800" in text
     columns = {TRAP: [TRAP, "\x00"], "other": ["\ud800", float("nan")], "count": [1, 2]}
     for keys in ([TRAP], [TRAP, "other"]):
-        assert harmless(svg(group_chart(columns, keys, "count")))
+        assert harmless(svg(group_chart(columns, keys, "count", title="count of units")))
 
 
 def test_json_reads_back_as_what_it_was() -> None:

@@ -56,6 +56,7 @@ def report(
         show_facts(
             {
                 **facts,
+                "figure": release.receipt.figure,
                 "mechanism": receipt["mechanism"],
                 "promise": receipt["guarantee"],
                 "cost": f"ε = {account['cost']}; spent {account['spent']} of {account['budget']}, "

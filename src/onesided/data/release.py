@@ -57,6 +57,11 @@ class Receipt:
         """The promise in one sentence."""
         return str(self.content["guarantee"])
 
+    @property
+    def figure(self) -> str:
+        """What the released numbers are, in words; older receipts say only their kind."""
+        return str(self.content.get("figure", self.content["kind"]))
+
 
 class Release(ABC):
     """A released table with its receipt. Anything computed from it is free."""
@@ -189,7 +194,7 @@ class TableRelease(Release):
         keys = list(self.receipt["request"]["by"])
         figure = next(name for name in self._table.column_names if name not in keys)
         columns = {name: python_values(self._table.column(name)) for name in (*keys, figure)}
-        return group_chart(columns, keys, figure)
+        return group_chart(columns, keys, figure, title=self.receipt.figure)
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
         return iter(self._table.to_batches())

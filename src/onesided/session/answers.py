@@ -27,7 +27,9 @@ class Layout:
     """The columns of an answer: its keys, the figure, and the bounds that the run announces.
 
     - `beside`: further figures that stand behind the first one, with their types.
-    - `words`: what the bounds cover, where these are no counts.
+    - `words`: what the bounds cover, where these are not what the mechanism supposes.
+    - `cut`: each unit counts in some of its groups only. A lower bound then holds for all units as
+      well, and an upper bound does not: it has a name of its own.
     """
 
     keys: tuple[BoundKey, ...]
@@ -35,6 +37,7 @@ class Layout:
     said: MeasurementTerms
     beside: tuple[tuple[str, pa.DataType], ...] = ()
     words: Mapping[Measured, str] | None = None
+    cut: bool = False
 
     @property
     def schema(self) -> pa.Schema:
@@ -44,7 +47,7 @@ class Layout:
         fields += [(self.figure, value), *self.beside]
         if self.said.buckets:
             fields.append(("bucket", pa.int64()))
-        fields += [(name, _number(each)) for each in self.said.covers for name in _names(each)]
+        fields += [(name, _number(each)) for each in self.said.covers for name in self._names(each)]
         return pa.schema(fields)
 
     def table(
@@ -72,7 +75,7 @@ class Layout:
         """
         covers = [
             {
-                "columns": list(_names(each)),
+                "columns": list(self._names(each)),
                 "bound": (self.words or {}).get(each.of, each.of.value),
                 "confidence": "certain" if each.confidence == 1 else f"{each.confidence:g}",
             }
@@ -84,6 +87,11 @@ class Layout:
             if assumes:
                 statement["expected_error_assumes"] = assumes
         return statement
+
+    def _names(self, covers: Covers) -> tuple[str, ...]:
+        prefix = _PREFIX[covers.of]
+        most = (f"{prefix}{'counted_' if self.cut else ''}at_most",) if covers.upper else ()
+        return (f"{prefix}at_least", *most)
 
 
 def _number(of: MeasurementTerms | Covers) -> pa.DataType:
@@ -103,11 +111,6 @@ def _bounds(interval: Interval, buckets: NDArray[np.int64] | None) -> Iterator[p
         if side is not None:
             spread = interval.of is Measured.BUCKETS and buckets is not None
             yield _flat(side[buckets.reshape(-1)] if spread and buckets is not None else side)
-
-
-def _names(covers: Covers) -> tuple[str, ...]:
-    prefix = _PREFIX[covers.of]
-    return (f"{prefix}at_least", f"{prefix}at_most") if covers.upper else (f"{prefix}at_least",)
 
 
 def _flat(values: NDArray[Any]) -> pa.Array:

@@ -35,7 +35,7 @@ ANSWER_COLUMNS = frozenset(
     | {
         f"{whose}{side}"
         for whose in ("", "nonsensitive_", "bucket_")
-        for side in ("at_least", "at_most")
+        for side in ("at_least", "at_most", "counted_at_most")
     }
 )
 
@@ -86,6 +86,19 @@ class Grouping:
         """
         k = self.k or 1
         return k if self.bins is None else min(k, self.bins)
+
+    @property
+    def cut(self) -> int | None:
+        """The bound on groups where it may leave something out of a count; None where it cannot."""
+        most = self.max_groups
+        return None if most is None or (self.bins is not None and self.bins <= most) else most
+
+    @property
+    def counted(self) -> str:
+        """What is added to the units in words, where each of them counts in some groups only."""
+        if self.cut is None:
+            return ""
+        return f", each in at most {self.cut:,} group{'' if self.cut == 1 else 's'}"
 
     @property
     def undeclared(self) -> list[str]:

@@ -38,6 +38,7 @@ def terms_json(question: Question, terms: ReleaseTerms) -> dict[str, Any]:
         "policy": {"sql": policy, "id": request.policy_id},
         "request": {"by": [], **request.to_json()},
         "mechanism": terms.mechanism,
+        "figure": terms.figure,
         **loss_statement(terms.loss),
         "guarantee": guarantee(terms.loss, policy, facts.unit),
         "noise": terms.noise,

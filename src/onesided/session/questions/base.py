@@ -33,12 +33,14 @@ class Missing(Enum):
 class ReleaseTerms:
     """All that a receipt says of a release but its cost: computed from the request alone.
 
+    - `figure`: what the released numbers are, in words.
     - `noise`: the noise and its rates, in words.
     - `columns`: the columns of the answer and their types.
     - `error`: what the bounds in the answer cover, and the expected error.
     """
 
     mechanism: str
+    figure: str
     loss: Loss
     noise: str
     randomness: str

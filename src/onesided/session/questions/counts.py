@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onesided.data import MeasurementTerms
+from onesided.data import Measured, MeasurementTerms
 from onesided.data.release import ReleaseKind, payload_of
 from onesided.errors import RequestError
 from onesided.loss import Loss
@@ -23,6 +23,12 @@ from onesided.session.requests import Request
 from onesided.session.table import Reading
 
 COUNT = "count"
+_COUNTED = {
+    Measured.NONSENSITIVE: "count of non-sensitive units",
+    Measured.ALL: "count of units",
+    Measured.BUCKETS: "total of each bucket, units",
+}
+"""What bounds cover where a bound on groups may leave something out."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,15 +88,28 @@ class CountingQuestion(Question):
 
     def terms_of(self, said: MeasurementTerms) -> ReleaseTerms:
         """The terms of a release whose run says this of itself."""
-        layout = Layout(self.groups.keys, COUNT, said)
+        layout = self.layout(said)
         return ReleaseTerms(
             mechanism=self.mechanism.name,
+            figure=f"count of units{self.counted}",
             loss=said.loss,
             noise=said.noise,
             randomness=self.randomness,
             columns=layout.schema,
             error=layout.error(self.expected_error(), self.mechanism.assumes),
         )
+
+    def layout(self, said: MeasurementTerms) -> Layout:
+        """The columns of an answer by a run that says this of itself."""
+        if not self.counted:
+            return Layout(self.groups.keys, COUNT, said)
+        words = {of: f"{words}{self.counted}" for of, words in _COUNTED.items()}
+        return Layout(self.groups.keys, COUNT, said, words=words, cut=True)
+
+    @property
+    def counted(self) -> str:
+        """What is added to the units in words, where some of their groups may be left out."""
+        return self.groups.counted
 
     def expected_error(self, nonsensitive_share: float = 0.5) -> float | None:
         if self.groups.k is None:
@@ -119,4 +138,4 @@ class Counts(CountingQuestion, Runnable):
     def run(self, reading: Reading) -> bytes:
         keys, data = reading.histogram(self.groups, only_sensitive=self.bins_by_policy)
         measurement = self.mechanism.release(data, epsilon=self.epsilon, rng=reading.rng)
-        return payload_of(Layout(self.groups.keys, COUNT, self.said).table(keys, data, measurement))
+        return payload_of(self.layout(self.said).table(keys, data, measurement))

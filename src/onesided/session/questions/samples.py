@@ -48,6 +48,7 @@ class Samples(Question, Runnable):
         kept = f"1 − e^−{show(self.epsilon)}"
         return ReleaseTerms(
             mechanism="rr",
+            figure="rows of a sample of non-sensitive units",
             loss=Loss(0, self.epsilon),
             noise=f"every non-sensitive unit kept whole with probability {kept}",
             randomness=COINS,

@@ -67,6 +67,9 @@ class AskedSelect:
                 "by": [each.name for each in self.select.outputs if isinstance(each.source, Key)],
                 "epsilon": show(epsilon),
             },
+            "figure": "; ".join(
+                f"{name}: {each.figure}" for name, each in zip(names, receipts, strict=True)
+            ),
             "mechanism": ", ".join(dict.fromkeys(str(each["mechanism"]) for each in receipts)),
             **loss_statement(loss),
             "guarantee": guarantee(loss, policy_text(scope.policy), facts.unit),

@@ -72,12 +72,24 @@ class TotalsQuestion(Question, Runnable):
         layout = self.layout
         return ReleaseTerms(
             mechanism=self.mechanism,
+            figure=self.figure,
             loss=layout.said.loss,
             noise=layout.said.noise,
             randomness=self.facts.randomness,
             columns=layout.schema,
             error=layout.error(None),
         )
+
+    @property
+    @abstractmethod
+    def figure(self) -> str:
+        """What is released, in words."""
+
+    @property
+    def clipped(self) -> str:
+        """What one unit adds, in words."""
+        within = f"each unit clipped to [0, {show(self.amount.bound)}] in a group"
+        return f"{within}{self.groups.counted}"
 
     @property
     @abstractmethod
@@ -106,11 +118,20 @@ class Sums(TotalsQuestion):
         return self.epsilon / (self.groups.bound * self.amount.steps)
 
     @property
+    def figure(self) -> str:
+        return f"{self._what} of units, {self.clipped}"
+
+    @property
+    def _what(self) -> str:
+        column = self.amount.column
+        return "number of rows" if column is None else f"sum of {column}"
+
+    @property
     def layout(self) -> Layout:
         rows = self.amount.column is None
         what = "number of rows" if rows else "sum"
         words = {
-            Measured.NONSENSITIVE: f"{what} of non-sensitive units, {_clipped(self.amount)}",
+            Measured.NONSENSITIVE: f"{what} of non-sensitive units, {self.clipped}",
             Measured.ALL: f"{what} of all units",
         }
         said = sum_terms(
@@ -153,9 +174,14 @@ class Means(TotalsQuestion):
         return ONE_EACH if self.rows is None else self.rows
 
     @property
+    def figure(self) -> str:
+        what = "units' totals" if self.rows is None else "rows"
+        return f"mean of {what} of {self.amount.column}, {self.clipped}"
+
+    @property
     def layout(self) -> Layout:
         what = "totals of non-sensitive units" if self.rows is None else "non-sensitive rows"
-        words = {Measured.NONSENSITIVE: f"mean of {what}, {_clipped(self.amount)}"}
+        words = {Measured.NONSENSITIVE: f"mean of {what}, {self.clipped}"}
         said = mean_terms(
             self.epsilon,
             ceiling=self.amount.steps,
@@ -174,7 +200,3 @@ class Means(TotalsQuestion):
         measurement = release_mean(sums, counts, self.epsilon, reading.rng)
         beside = (measurement.parts["sum"], measurement.parts["count"])
         return payload_of(self.layout.table(keys, found[0], measurement, beside))
-
-
-def _clipped(amount: Amount) -> str:
-    return f"each unit clipped to [0, {show(amount.bound)}] in a group"
