@@ -149,6 +149,7 @@ def test_what_is_sensitive_shows_in_no_message(
     shown = capsys.readouterr()
     assert shown.err == ""
     assert shown.out.replace(policy, POLICY).splitlines()[1:] == [
+        "figure     rows of a sample of non-sensitive units",
         "mechanism  rr",
         "promise    " + _promise(),
         "cost       ε = 1; spent 1 of 1, left 0 (in memory only; forgotten at the end)",

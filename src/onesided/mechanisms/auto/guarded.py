@@ -45,7 +45,7 @@ class GuardedDawa(BucketAlgorithm):
     kind: ClassVar[Kind] = Kind.SOUND
     summary: ClassVar[str] = "buckets whose bins get the less the more unequal they are"
 
-    inner: Dawa = Dawa()
+    inner: Dawa = field(default_factory=Dawa)
     deviation_share: Fraction = SHARES[0]
 
     def rough_error(self, public: PublicShape, budget: Fraction) -> float | None:
