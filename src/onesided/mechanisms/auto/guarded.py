@@ -6,7 +6,7 @@ counts as 0: where data are not what buckets suppose, no bin is given what anoth
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import ClassVar
 
