@@ -115,7 +115,7 @@ WORST_MOSTLY_OPEN = 2.5
 """`auto` must not have a greater regret on any data set at a share of a quarter or more."""
 
 WORST_AGAINST_SOUND = 2.0
-"""`auto` must nowhere have a greater error than so many times the best sound ordinary DP."""
+"""`auto` must nowhere have a greater error than this multiple of the best sound ordinary DP."""
 
 
 @dataclass(frozen=True)

@@ -143,7 +143,7 @@ KINDS: dict[str, Callable[[int, Generator], Floats]] = {
 
 @dataclass(frozen=True)
 class ByChance:
-    """Every unit is non-sensitive with the same chance, whatever the others are."""
+    """Every unit is non-sensitive with the same chance, independently of the others."""
 
     name: str = "by chance"
 

@@ -3,7 +3,7 @@
     python examples/classification.py            # needs onesided[experiments] and pandas
 
 Sample → features → scikit-learn, cell by cell; copy it and put your own table into the first cell.
-Everything after the sample is ordinary data science: whatever is computed from a released sample is
+Everything after the sample is ordinary data science: what is computed from a released sample is
 free, and the sensitive trajectories are not in it.
 """
 

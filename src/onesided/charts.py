@@ -1,6 +1,6 @@
 """Plain arrays in, Altair chart out; nothing else draws.
 
-Series are told apart by colour, by the shape of their points and by the dashes of their lines, so
+Series differ by colour, by the shape of their points and by the dashes of their lines, so
 that a chart can be read in greyscale.
 """
 

@@ -158,7 +158,7 @@ class Loss:
     def replace_one(cls, epsilon: Number) -> Loss:
         """Ordinary DP, calibrated to replacing one unit at `epsilon`: booked (ε/2, ε/2), fixed n.
 
-        Replacing one unit costs ε whatever the policy, which is what the pair's OSDP ε says; no
+        Replacing one unit costs ε under any policy, which is what the pair's OSDP ε says; no
         statement about adding or removing alone is made, hence `fixed_n`.
         """
         half = rational(epsilon) / 2

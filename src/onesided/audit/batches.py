@@ -37,7 +37,7 @@ class InBatches(AtEpsilon):
 
     An output is, for each bin, the size and the noisy total of its bucket, and before these, for
     the recipe, whether the bin looks empty, and for `ahp` the number of its bucket, which goes by
-    the value of the noisy counts. Whatever else a run releases follows from them.
+    the value of the noisy counts. What else a run releases follows from them.
     """
 
     def release_many(self, data: Histogram, runs: int, rng: Randomness) -> NDArray[np.int64]:

@@ -1,6 +1,6 @@
 """Everything that one draw can bring: outcomes with their probabilities.
 
-Which outcomes must be told apart may depend on what the mechanism does with them. A `Trial` runs it
+Which outcomes must be distinguished may depend on what the mechanism does with them. A `Trial` runs it
 on values for one draw, everything before fixed and everything later given, and says what came out.
 """
 

@@ -19,7 +19,7 @@ MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 
 def fingerprint(output: Any) -> Hashable:
-    """Equal for equal outputs: arrays by value, tables and multisets whatever their order.
+    """Equal for equal outputs: arrays by value, tables and multisets in any order.
 
     Of a measurement all that is released counts: value, buckets, keys, parts and the bounds of its
     intervals.

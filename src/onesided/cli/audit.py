@@ -114,7 +114,7 @@ def audit(
 
 
 @click.command()
-@click.option("--against", help="One release by its name in the table; all of them unless told.")
+@click.option("--against", help="One release by its name in the table; default: all of them.")
 @click.option(
     "--data",
     type=click.Choice(["building", "republica"]),

@@ -38,7 +38,7 @@ def simulate(scale: float, seed: int, out: Path, overwrite: bool, as_json: bool)
 @click.option("--time", default="ts", show_default=True, help="The column of the time.")
 @click.option("--keep", multiple=True, metavar="NAME=COLUMN", help="Further columns to keep.")
 @click.option("--slot", default=10, show_default=True, help="Minutes; a divisor of a day.")
-@click.option("--timezone", help="Where days are cut, for times with a zone; UTC unless told.")
+@click.option("--timezone", help="Where days are cut, for times with a zone; default: UTC.")
 @click.option("--memory-limit", help="What the engine may use, such as 2GB.")
 @overwrite_option
 @as_json

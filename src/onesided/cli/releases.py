@@ -16,7 +16,7 @@ from onesided.errors import RequestError
 
 @click.command()
 @release_options
-@click.option("--columns", help="The columns to publish, with commas; all of them unless told.")
+@click.option("--columns", help="The columns to publish, with commas; default: all of them.")
 @click.option("--out", type=click.Path(path_type=Path), help=".parquet .csv .arrow")
 @click.option("--into", metavar="PLACE", help=f"Beside the data: {places()}.")
 @overwrite_option

@@ -51,7 +51,7 @@ def sql(
     """Answer QUERY, one SELECT from the table SOURCE, which FROM calls by its name or `data`.
 
     COUNT(*), COUNT(DISTINCT …) of the units' key, SUM and AVG share ε evenly; HAVING, ORDER BY and
-    LIMIT are free. Whatever else is asked is refused with the reason.
+    LIMIT are free. All else is refused with the reason.
     """
     outputs = check_output(out, overwrite=overwrite)
     tables = named_values(public, "--public") or None

@@ -16,7 +16,7 @@ from onesided.signals import signals_held
 def new_files(targets: Sequence[Path], *, overwrite: bool = False) -> Iterator[Path]:
     """A private workspace in the folder of `targets`, which all lie in one folder.
 
-    Write each target there under its own name (and whatever else is needed on the way, such as
+    Write each target there under its own name (and what else is needed on the way, such as
     spilled data). When the block ends well the targets are moved into place, all of them or none;
     however it ends, the workspace is removed. It is readable by its owner alone (mode 0700).
     """

@@ -1,4 +1,4 @@
-"""Arrow columns in a form that DuckDB reads without an error, whatever their cells hold.
+"""Arrow columns in a form that DuckDB reads without an error, with anything in their cells.
 
 What a column becomes follows from its type alone. A cell that does not fit its type (text that is
 not UTF-8, a moment beyond 64 bits of microseconds, a time beyond a day) becomes NULL.

@@ -202,7 +202,7 @@ class Inspection:
 class Placed:
     """A sample that an engine left somewhere.
 
-    - `digest`: names its rows whatever their order; the same sample has the same one.
+    - `digest`: names its rows in any order; the same sample has the same one.
     """
 
     rows: int

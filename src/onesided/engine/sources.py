@@ -62,7 +62,7 @@ class Files:
         """A short name for each file that fits, with a row's number, into one block of the hash."""
         tags = {path: file_tag(self.relative(path)) for path in self.paths}
         if len(set(tags.values())) != len(tags):
-            raise SourceError("Two of the files cannot be told apart by name; rename one of them.")
+            raise SourceError("Two of the files have the same name; rename one of them.")
         return tags
 
     def fingerprint(self) -> str:

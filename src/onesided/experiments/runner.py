@@ -32,7 +32,7 @@ class TrialRunner:
         return ResultStore(self.setting.results)
 
     def run(self, trials: Iterable[Trial], progress: Progress = lambda done, total: None) -> None:
-        """Measure what is missing; whatever is finished survives an interruption."""
+        """Measure what is missing; what is finished survives an interruption."""
         wanted = list(dict.fromkeys(trials))
         missing = [trial for trial in wanted if self.store.get(trial) is None]
         # Long trials first, so that the last ones to finish are short.

@@ -55,7 +55,7 @@ class Trial:
 
     @property
     def seed(self) -> int:
-        """Randomness of its own for every trial, whatever order trials are run in."""
+        """Randomness of its own for every trial, in any order of trials."""
         return int(self.key[:SEED_DIGITS], 16)
 
     def rows(self, setting: ReproductionSetting) -> list[Row]:

@@ -1,4 +1,4 @@
-"""From text to tree, by allow-list: whatever is not named here is refused.
+"""From text to tree, by allow-list: what is not named here is refused.
 
 sqlglot reads the text as the only projection of a SELECT, in the DuckDB dialect. It accepts far
 more than a predicate may say and rewrites some of it in passing, so its tree is never rendered:

@@ -190,7 +190,7 @@ class Writer(ABC):
         return text, f"(CASE WHEN {rest} < 0 THEN {rest} + {width} ELSE {rest} END)"
 
     def by_code_point(self, text: str) -> str:
-        """`text` so that it compares by code point, whatever the column's collation."""
+        """`text` so that it compares by code point, in any collation of the column."""
         return text
 
     def without_negative_zero(self, text: str) -> str:

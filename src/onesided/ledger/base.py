@@ -62,11 +62,11 @@ class CoinKey:
 
 @dataclass(frozen=True, kw_only=True)
 class Terms:
-    """What an account is opened on, for good; `budget` alone may be raised later.
+    """What an account is opened on; `budget` alone may be raised later.
 
     `unit` names the key columns, none where each row is a unit. `partition_columns` are those by
     whose values charges compose in parallel; they must be part of the key. A `budget` of None
-    continues an existing account whatever its budget is by now.
+    continues an existing account, which may have another budget by now.
     """
 
     dataset: str

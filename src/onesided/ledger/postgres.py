@@ -1,7 +1,7 @@
 """The ledger in a PostgreSQL database, shared by several machines.
 
 A writer locks the one row of `head`, so that of two writers one waits before it reads what it will
-decide on. Each transaction asks for a synchronous commit whatever the server's default is, and a
+decide on. Each transaction asks for a synchronous commit, against the server's default if need be, and a
 server that runs without fsync is refused.
 """
 

@@ -98,7 +98,7 @@ class Store(ABC):
             raise LedgerDamaged("The ledger was replaced by an older copy or by another ledger")
 
     def close(self) -> None:
-        """Let go of the connection for good."""
+        """Let go of the connection."""
         with self._turn:
             self._closed = True
             self.disconnect()

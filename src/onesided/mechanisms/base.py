@@ -30,7 +30,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class PublicShape:
-    """What is public about a histogram whatever it holds: all that terms and choices may see of it.
+    """What is public about a histogram, with anything in it: all that terms and choices may see of it.
 
     - `shape`: the number of bins along each dimension; None for an open domain.
     - `k`: the most bins that one unit may touch.
@@ -157,7 +157,7 @@ class Mechanism(ABC):
     def measure(self, data: Histogram, epsilon: Fraction, rng: Randomness) -> Measurement:
         """Run on `data` at OSDP `epsilon`; called by `release` after the checks.
 
-        Nothing that `check` has let pass may raise here, whatever the counts are.
+        Nothing that `check` has let pass may raise here, for any counts.
         """
 
     def release(
@@ -218,7 +218,7 @@ class AdaptiveMechanism(Mechanism):
 
     A session takes the steps one by one, so that each is charged before it runs and stored before
     the next: `probe_terms`, `probe`, `choose` (free: it sees the probe and public facts alone), the
-    choice's `terms`, the choice's `measure`. Whatever is chosen, the two losses add up to the OSDP
+    choice's `terms`, the choice's `measure`. Of every choice the two losses add up to the OSDP
     ε exactly; `loss` is a pair that covers every choice, for those who must charge beforehand.
     """
 

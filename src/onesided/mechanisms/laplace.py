@@ -34,7 +34,7 @@ class Laplace(Mechanism):
         return Loss.differential_privacy(epsilon / 2)
 
     def expected_error(self, public: PublicShape, epsilon: Fraction) -> float | None:
-        """E|Z|, whatever the data."""
+        """E|Z|, for any data."""
         return two_sided_mean_size(epsilon / (2 * public.k))
 
     def terms(self, public: PublicShape, epsilon: Fraction) -> MeasurementTerms:

@@ -50,7 +50,7 @@ def geometric_mean(rate: Fraction | float) -> float:
 def unbiased(seen: Counts, rate: float) -> Floats:
     """Estimates of counts x of which x − G = `seen` was released, with the least noise.
 
-    A bin with seen ≤ 0 falls short of 0 by noise that is distributed as G, whatever x is: how far
+    A bin with seen ≤ 0 falls short of 0 by noise that is distributed as G, for any x: how far
     says nothing, and its mean E[G] stands for it. So it counts as 0, and others as seen + E[G].
     """
     return np.where(seen > 0, seen + geometric_mean(rate), 0.0)

@@ -97,7 +97,7 @@ class PrivBayes(BucketAlgorithm):
             )
 
     def rough_error(self, public: PublicShape, budget: Fraction) -> float | None:
-        """2m + E|Z|/d, whatever the data: both histograms are not negative, their totals known.
+        """2m + E|Z|/d, for any data: both histograms are not negative, their totals known.
 
         m = n·k/d is the mean count, and Z the noise of the total.
         """

@@ -1,6 +1,6 @@
 """`privtree`: a tree that splits where counts are high, with noise that does not grow with depth.
 
-The domain is halved along its longest side again and again, whatever the data, which gives one
+The domain is halved along its longest side again and again, for any data, which gives one
 fixed binary tree over the bins. PrivTree (Zhang, Xiao, Xie 2016) decides which of its nodes to
 split; the leaves are the buckets. The proof, for integer noise, is in privtree.md.
 """

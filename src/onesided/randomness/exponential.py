@@ -2,7 +2,7 @@
 
 A real number x is known here only through an *enclosure* at precision w: integers (low, high)
 with low ≤ x·2ʷ ≤ high. Lower ends are rounded down and upper ends up at every step, so an
-enclosure is certain whatever the precision; too little precision makes it wide, never wrong.
+enclosure is certain at any precision; too little precision makes it wide, never wrong.
 The proofs are in randomness.md.
 """
 
@@ -29,7 +29,7 @@ def floor_exp(rate: Fraction, bits: int) -> int:
     if rate < 0:
         raise InputError("The rate of an exponential must not be negative; give 0 or more.")
     if rate > bits:
-        return 0  # e⁻ʳ < e⁻ᵇ ≤ 2⁻ᵇ, whatever it would cost to compute
+        return 0  # e⁻ʳ < e⁻ᵇ ≤ 2⁻ᵇ, which need not be computed
     return certified_floor(lambda precision: exp_enclosure(rate, precision), bits)
 
 

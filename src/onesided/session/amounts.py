@@ -96,7 +96,7 @@ def column_amount(
 ) -> Amount:
     """The amount of a numeric column.
 
-    Unless told, whole numbers are added up in steps of 1, decimals in steps of their last digit,
+    By default whole numbers are added up in steps of 1, decimals in steps of their last digit,
     and floating point in millionths of the bound.
     """
     name = schema.resolve(column)

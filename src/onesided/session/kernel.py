@@ -2,7 +2,7 @@
 
 Everything that can be refused is refused before the charge, and everything that is said of a
 release but its values is written with it. After the charge nothing that leaves depends on a secret
-except through a mechanism: whatever fails then fails with one sentence, and the charge stands. What
+except through a mechanism: all that fails then fails with one sentence, and the charge stands. What
 is shown is always what the ledger has stored.
 """
 

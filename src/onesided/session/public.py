@@ -11,7 +11,7 @@ from onesided.errors import RequestError, SourceError
 from onesided.language import Schema, Type
 from onesided.language.query import Join, public_column
 
-#: What the data set may always be called in FROM, whatever its name.
+#: What the data set may always be called in FROM, beside its name.
 ANY_NAME = "data"
 #: A table that an engine does not hold is part of every statement that joins it.
 MOST_WRITTEN_ROWS = 1_000
@@ -21,7 +21,7 @@ _JOINABLE = (Type.INTEGER, Type.TEXT, Type.BOOLEAN, Type.DATE, Type.TIMESTAMP)
 def public_tables(
     engine: Engine, declared: Mapping[str, Any], dataset: str
 ) -> dict[str, PublicTable]:
-    """Read the declared tables, for good: what changes in a file later is not seen."""
+    """Read the declared tables once: what changes in a file later is not seen."""
     if not declared:
         return {}
     names = [name.lower() for name in (*declared, dataset, ANY_NAME)]

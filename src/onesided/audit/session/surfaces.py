@@ -2,7 +2,7 @@
 
 A surface hands a world over and can do two things with it: ask requests of one of its tables, and
 explain what was seen there, that is to render it again over the plain table from nothing but the
-requests and what was released. Whatever else was seen depends on the data.
+requests and what was released. What else was seen depends on the data.
 """
 
 from __future__ import annotations

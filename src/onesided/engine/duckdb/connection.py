@@ -15,7 +15,7 @@ Connection = duckdb.DuckDBPyConnection
 EngineError = duckdb.Error
 OutOfMemory = duckdb.OutOfMemoryException
 _INTERRUPTED = "Query interrupted"
-#: A condition is evaluated on every row, whatever a file's statistics say of its values, and a
+#: A condition is evaluated on every row, against what a file's statistics say of its values, and a
 #: TRY_CAST gives NULL: pushed into a reader of CSV files, it raises.
 _DISABLED = ("statistics_propagation", "type_pushdown", "scalar_fn_pushdown")
 _MAGIC = frozenset("*?[")
@@ -35,7 +35,7 @@ def opening() -> Iterator[None]:
 
 @contextmanager
 def releasing() -> Iterator[None]:
-    """What goes wrong after the charge: the sentence is the same whatever the reason."""
+    """What goes wrong after the charge: one sentence for all reasons."""
     try:
         with _interruptible():
             yield

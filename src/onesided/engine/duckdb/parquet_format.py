@@ -20,7 +20,7 @@ _MEANING = (
     "name, type, type_length, num_children, converted_type, scale, precision, logical_type, "
     "duckdb_type, repetition_type = 'REPEATED'"
 )
-#: Types of which every cell is read, whatever its bits are.
+#: Types of which every cell is read, with any bits.
 _SOUND = frozenset(
     [
         *("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "BOOLEAN", "FLOAT", "DOUBLE"),

@@ -28,7 +28,7 @@ class PostgresWriter(Writer):
     def string(self, value: str) -> str:
         if "\\" not in value:
             return quoted(value, _APOSTROPHE)
-        # E'…' reads a backslash the same whatever standard_conforming_strings says.
+        # E'…' reads a backslash the same under any standard_conforming_strings.
         return "E" + quoted(value.replace("\\", "\\\\"), _APOSTROPHE)
 
     def by_code_point(self, text: str) -> str:

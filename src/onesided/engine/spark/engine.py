@@ -279,7 +279,7 @@ class SparkEngine(RemoteEngine):
         return CountingSparkFlavour() if few else _FLAVOUR
 
     def _scanning(self) -> dict[str, str]:
-        """How much of a file a task reads; a count is the same whatever is read together."""
+        """How much of a file a task reads; a count does not depend on what is read together."""
         if self._bytes is None or not self._units:
             return {}
         wanted = max(1, self._bytes * UNITS_A_SCAN // self._units)

@@ -41,7 +41,7 @@ def opening() -> Iterator[None]:
 
 @contextmanager
 def releasing() -> Iterator[None]:
-    """What goes wrong after the charge: the sentence is the same whatever the reason."""
+    """What goes wrong after the charge: one sentence for all reasons."""
     try:
         with quietly():
             yield

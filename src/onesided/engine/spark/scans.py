@@ -97,7 +97,7 @@ def named_rows(session: Session, frame: DataFrame, tags: Mapping[str, str]) -> N
     rows = located.groupBy(_FILE).agg(count("*")).collect()
     sizes = {str(row[0]): int(row[1]) for row in rows}
     if set(sizes) - set(tags):
-        raise SourceError("The files cannot be told apart by name; rename them in plain letters.")
+        raise SourceError("The files' names cannot be distinguished; rename them in plain letters.")
     files = []
     total = 0
     for address, tag in tags.items():

@@ -177,7 +177,7 @@ def _from_files(
     else:
         read, listing = _read_elsewhere(session.spark, text, frozen)
     if len(set(read.tags.values())) != len(read.tags):
-        raise SourceError("Two of the files cannot be told apart by name; rename one of them.")
+        raise SourceError("Two of the files have the same name; rename one of them.")
     # Elsewhere nobody looks into the files: any time in them may be in milliseconds.
     doubtful = [
         name

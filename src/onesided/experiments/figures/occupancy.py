@@ -49,7 +49,7 @@ FEW_OPEN = tuple(share for share in SHARES if share <= 0.25)
 MEANS = (("MRE", 1.0), ("MRE", 0.01))
 QUANTILES = (("Rel50", 1.0), ("Rel95", 1.0))
 COMPETITIVE = 1.25
-"""Highly competitive: at most so many times the best of the paper's methods."""
+"""Highly competitive: at most this multiple of the best of the paper's methods."""
 
 
 def _trials(setting: ReproductionSetting) -> list[Trial]:

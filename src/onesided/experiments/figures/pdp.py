@@ -18,7 +18,7 @@ from onesided.report.claims import Claim, ClaimVerdict, Plot, Section
 
 EPSILON = 1.0
 COMPETITIVE = 1.1
-"""Competitive means: at most so many times the regret of OsdpLaplaceL1."""
+"""Competitive means: at most this multiple of the regret of OsdpLaplaceL1."""
 
 
 def _section(setting: ReproductionSetting, results: Results) -> Section:

@@ -1,6 +1,6 @@
 """Telling residents from visitors by logistic regression, ten folds, four methods.
 
-Whatever a method trains on, it is tested on all trajectories of the fold that was left out,
+Each method, trained on its own data, is tested on all trajectories of the fold that was left out,
 sensitive or not: that is what a classifier is for. What was learnt from non-sensitive trajectories
 is tested on the non-sensitive ones of the fold as well, which is easier; the paper does not say
 which of the two it did.

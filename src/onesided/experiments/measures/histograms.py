@@ -70,7 +70,7 @@ OSDP_ERRORS = Measure("histogram", osdp_errors, effort=5)
 
 
 def dp_errors(trial: Trial, setting: ReproductionSetting) -> list[Row]:
-    """The methods that treat everybody as sensitive: measured once, whatever the policy."""
+    """The methods that treat everybody as sensitive: measured once for all policies."""
     benchmark = load_1d(trial["dataset"])
     return error_rows(
         (*PAPER_DP, ADD_REMOVE_DAWA, *OURS_DP),

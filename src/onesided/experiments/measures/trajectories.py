@@ -92,7 +92,7 @@ def occupancy(trial: Trial, setting: ReproductionSetting) -> list[Row]:
             rng=noise,
             labels={**labels, "k": k},
         )
-    # A sample of whole units needs no bound: it is the same row whatever k.
+    # A sample of whole units needs no bound: it is the same row for every k.
     for epsilon in EPSILONS:
         samples = [
             _grid(incidence.counts(kept))
