@@ -116,7 +116,7 @@ def test_types_that_only_postgres_has(url: str) -> None:
 
 
 def test_collations_do_not_matter(url: str) -> None:
-    """Whatever collation a column has, keys are told apart and sorted by their code points."""
+    """Under any collation of a column keys are distinguished and sorted by their code points."""
     execute(url, 'CREATE TABLE names (name varchar COLLATE "ucs_basic", n int)')
     engine: Any = PostgresEngine(url, "names", Unit(("name",)))
     assert '(CAST("name" AS TEXT) COLLATE "C") AS "name"' in engine._table.source

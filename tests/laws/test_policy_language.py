@@ -1,4 +1,4 @@
-"""Whatever is accepted has one meaning: DuckDB and the evaluator agree on it, for every row alone.
+"""What is accepted has one meaning: DuckDB and the evaluator agree on it, for every row alone.
 
 The table is held twice, the second time in another order, and both are asked in one statement:
 a predicate that looked beyond its row, or drew a coin, would not give the same answers.

@@ -1,4 +1,4 @@
-"""The name of a file is the name of that one file, whatever letters are in it."""
+"""The name of a file is the name of that one file, with any letters in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a count says it counts is what its intervals cover, whatever the bound on groups."""
+"""What a count says it counts is what its intervals cover, under any bound on groups."""
 
 from __future__ import annotations
 

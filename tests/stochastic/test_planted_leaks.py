@@ -18,7 +18,7 @@ from support.plants import PLANTS, Plant, Where
 
 SEEDS = (1, 2, 3)
 MOST_PAIRS = 3_000
-"""So many pairs find every plant, whatever the seed; most are found by a tenth of them."""
+"""So many pairs find every plant with any seed; most are found by a tenth of them."""
 
 QUICK = (1, 9, 16, 17)
 QUICK_SEED = 1

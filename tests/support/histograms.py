@@ -1,4 +1,4 @@
-"""Histograms for tests of mechanisms, and where exact and floating-point draws are told apart."""
+"""Histograms for tests of mechanisms, and where exact and floating-point draws differ."""
 
 from __future__ import annotations
 

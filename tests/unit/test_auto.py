@@ -84,7 +84,7 @@ def test_the_probe_bounds_what_comes_after_it() -> None:
 
 
 def test_the_choice_sees_nothing_but_the_probe() -> None:
-    """A stored probe leads to the same choice, whatever becomes of the data."""
+    """A stored probe leads to the same choice, also where the data have changed."""
     data = drawn(sparse_levels(), 0.8, 5)
     public, probe = PublicShape.of(data), Auto().probe(data, ONE, seeded(6))
     stored = Auto().stored_probe(probe.to_json(), probe.value, probe.keys)

@@ -186,7 +186,7 @@ def test_every_figure_judges_its_claims_and_draws_its_charts(
         assert claim.paper
         assert claim.data
         assert claim.criterion
-        # Whatever does not hold is explained.
+        # What does not hold is explained.
         assert claim.remark or claim.verdict is ClaimVerdict.HOLDS
     assert section.plots or section.tables
     for plot in section.plots:
