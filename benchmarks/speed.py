@@ -28,7 +28,7 @@ from onesided.randomness import seeded, system
 MANY_BINS = 10_000_000
 MANY_BINS_GOAL = 4.0
 LINEAR_GROWTH = 15.0
-"""Ten times the bins in at most this multiple of the time: linear, with room for caches and chance."""
+"""Ten times the bins in at most this multiple of the time: linear, with room for chance."""
 
 DAWA_BINS = 65_536
 DAWA_GOAL = 1.4

@@ -46,7 +46,7 @@ def test_a_file_that_vanishes_after_the_charge(spark: Any, tmp_path: Path) -> No
 
 @pytest.fixture
 def charged(spark: Any, tmp_path: Path) -> Iterator[Any]:
-    """A data set on Spark; when something fails there, the charge stands once and a retry is free."""
+    """A data set on Spark; if something fails, the charge stands once and a retry is free."""
     path = write_visits(tmp_path, devices=400)
     with osd.open(path, connection=spark, unit=UNIT, policy=POLICY, budget=1, version="1") as data:
         yield data

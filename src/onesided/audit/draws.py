@@ -1,7 +1,8 @@
 """Everything that one draw can bring: outcomes with their probabilities.
 
-Which outcomes must be distinguished may depend on what the mechanism does with them. A `Trial` runs it
-on values for one draw, everything before fixed and everything later given, and says what came out.
+Which outcomes must be distinguished may depend on what the mechanism does with them. A `Trial` runs
+it on values for one draw, everything before fixed and everything later given, and says what came
+out.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ class Effort:
 
 @dataclass(frozen=True)
 class Cost:
-    """Seconds for an `attempt` to learn an event from any number of runs, and for each `run` besides."""
+    """Seconds for an `attempt` to learn an event from any number of runs, and for each `run`."""
 
     attempt: float
     run: float

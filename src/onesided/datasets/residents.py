@@ -2,9 +2,9 @@
 
 A device belongs to a resident when two things held over the last `MONTHS` calendar months of the
 trace. It was there on at least `DAYS_A_MONTH` days of every month. And once a week it was there
-after 19:00, or once a week for more than six hours at a stretch. "Once a week" is read as a rate: as many such days
-as the period has whole weeks, so that a holiday does not turn a resident into a visitor. A stretch
-survives gaps of up to `GAP_MINUTES` between slots, because phones sleep.
+after 19:00, or once a week for more than six hours at a stretch. "Once a week" is read as a rate:
+as many such days as the period has whole weeks, so that a holiday does not turn a resident into a
+visitor. A stretch survives gaps of up to `GAP_MINUTES` between slots, because phones sleep.
 """
 
 from __future__ import annotations

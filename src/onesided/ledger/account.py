@@ -266,7 +266,7 @@ class StoredAccount:
 
 
 def _asked_for(paid: Entry, order: Order) -> bool:
-    """Whether a charge was made for the same spending; what a reservation was settled to plays no part."""
+    """Whether a charge was made for the same spending; how one was settled plays no part."""
     content = paid.body()["content"]
     same = spending_from_json(content["spending"]) == order.spending
     return same and reserves(paid) == order.reserves

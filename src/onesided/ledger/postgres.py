@@ -1,8 +1,8 @@
 """The ledger in a PostgreSQL database, shared by several machines.
 
 A writer locks the one row of `head`, so that of two writers one waits before it reads what it will
-decide on. Each transaction asks for a synchronous commit, against the server's default if need be, and a
-server that runs without fsync is refused.
+decide on. Each transaction asks for a synchronous commit, against the server's default if need be,
+and a server that runs without fsync is refused.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class PublicShape:
-    """What is public about a histogram, with anything in it: all that terms and choices may see of it.
+    """What is public about any histogram: all that terms and choices may see of it.
 
     - `shape`: the number of bins along each dimension; None for an open domain.
     - `k`: the most bins that one unit may touch.

@@ -1,4 +1,4 @@
-"""`auto`: a thin probe first, then the candidate that errs least on data like those that it has seen."""
+"""`auto`: a thin probe first, then the candidate that errs least on data like those it has seen."""
 
 from __future__ import annotations
 
