@@ -20,7 +20,6 @@ from onesided.errors import InputError
 
 MOST_REQUESTS = 6
 TWICE_IN = 6
-SHRINKING_SECONDS = 30.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +31,7 @@ class SessionAudit:
     - `seconds`, `pairs`: when to stop; a pair is one request over two neighbouring tables.
     - `seed`: determines tables, requests and noise.
     - `findings`: how many pairs that differ are enough.
+    - `shrinking`: the seconds for making each of them smaller, as far as the time goes.
     - `second`: an engine to hold released values against, at the same noise.
     """
 
@@ -41,6 +41,7 @@ class SessionAudit:
     pairs: int | None = None
     seed: int = 0
     findings: int = 1
+    shrinking: float = 30.0
     second: SecondEngine | None = None
     progress: Callable[[int, float], None] = field(default=lambda pairs, seconds: None)
 
@@ -99,7 +100,8 @@ class SessionAudit:
         if not differences:
             return []
         case = Case(made, source, tuple(requests), number, differences[0])
-        small = shrunk(case, surface, self.second, Deadline(SHRINKING_SECONDS))
+        left = self.shrinking if self.seconds is None else self.seconds - deadline.elapsed
+        small = shrunk(case, surface, self.second, Deadline(min(left, self.shrinking)))
         return [SessionFinding(self.engine, self.seed, number, small, len(differences))]
 
 
