@@ -34,8 +34,8 @@ class SessionAudit:
     - `seconds`, `pairs`: when to stop; a pair is one request over two neighbouring tables.
     - `seed`: determines tables, requests and noise.
     - `findings`: how many pairs that differ are enough.
+    - `shrinking`: the most seconds for making each of them smaller, as far as the time goes.
     - `second`: an engine to hold released values against, at the same noise; None for none.
-    - `shrinking`: the most seconds for making a pair that differs smaller.
     """
 
     engine: str = "duckdb"
@@ -44,8 +44,8 @@ class SessionAudit:
     pairs: int | None = None
     seed: int = 0
     findings: int = 1
-    second: SecondEngine | None = reference_engine
     shrinking: float = 30.0
+    second: SecondEngine | None = reference_engine
     progress: Callable[[int, float], None] = field(default=lambda pairs, seconds: None)
 
     def run(self) -> SessionReport:
@@ -105,7 +105,8 @@ class SessionAudit:
         if not differences:
             return []
         case = Case(made, source, tuple(requests), number, differences[0])
-        small = shrunk(case, surface, self.second, Deadline(self.shrinking))
+        left = self.shrinking if self.seconds is None else self.seconds - deadline.elapsed
+        small = shrunk(case, surface, self.second, Deadline(min(left, self.shrinking)))
         return [SessionFinding(self.engine, self.seed, number, small, len(differences))]
 
 
