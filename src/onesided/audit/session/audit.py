@@ -105,7 +105,8 @@ class SessionAudit:
         if not differences:
             return []
         case = Case(made, source, tuple(requests), number, differences[0])
-        small = shrunk(case, surface, self.second, Deadline(self.shrinking))
+        left = self.shrinking if self.seconds is None else self.seconds - deadline.elapsed
+        small = shrunk(case, surface, self.second, Deadline(min(left, self.shrinking)))
         return [SessionFinding(self.engine, self.seed, number, small, len(differences))]
 
 
