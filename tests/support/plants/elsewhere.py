@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
+
+import adbc_driver_postgresql.dbapi
 
 from onesided.engine.postgres import connection as postgres_connection
+from onesided.engine.postgres import engine as postgres
+from onesided.engine.postgres import table as postgres_table
 from onesided.engine.spark.writer import SparkWriter
 from onesided.language.writer import Writer
 from support.plants.planting import replaced
@@ -14,9 +19,13 @@ from support.plants.planting import replaced
 @contextmanager
 def operators_of_others_are_found() -> Iterator[None]:
     """The server looked for operators wherever the reader's own settings say."""
+
+    def connect(url: str) -> Any:
+        return adbc_driver_postgresql.dbapi.connect(url)
+
     with replaced(
-        (postgres_connection, "_PATH", '"$user",public'),
-        (postgres_connection, "_PINNED_PATH", 'SET LOCAL search_path = "$user", public'),
+        *((module, "connect", connect) for module in (postgres, postgres_table)),
+        (postgres_connection, "_PINNED_PATH", "SELECT 1"),
     ):
         yield
 

@@ -92,11 +92,11 @@ LEAP = b"2024-02-29 08:30:00"
 def typed(dice: Dice) -> list[Column]:
     """Columns for files and frames; the last one is of any type that Arrow has."""
     broken = BROKEN_TEXTS if dice.one_in(3) else ()
-    alike = [_whole("Age")] if dice.one_in(16) else []
+    alike = [_whole("Age")] if dice.one_in(10) else []
     return [
         _flag(),
         _text(dice.pick((pa.string(), pa.string(), pa.large_string())), broken),
-        dice.pick((_whole, _whole, _fractions, _narrow))(AGE),
+        dice.pick((_whole, _fractions, _fractions, _narrow))(AGE),
         _moments(),
         *alike,
         _odd(dice.pick(HOSTILE), dice),
@@ -120,7 +120,7 @@ def comma_separated(dice: Dice) -> list[Column]:
             (b"2024-01-05 08:30:00", b"2024-02-06 17:00:00"),
             (*days, b"2024-01-05T08:30:00+05:00", b"25:00", b"2024-01-05 24:00:01", LEAP),
         ),
-        *([_bytes("age ", (b"7", b"31"), (b"", b"12"))] if dice.one_in(16) else []),
+        *([_bytes("age ", (b"7", b"31"), (b"", b"12"))] if dice.one_in(10) else []),
         dice.pick(
             (
                 _bytes(ODD, day, (*days, *misfits)),

@@ -23,6 +23,12 @@ from onesided.engine.postgres.entry import is_postgres
 from onesided.errors import RequestError
 
 _TABLE = "visits"
+_OTHERS = "others"
+_FITTING = (
+    *(("numeric", "integer"), ("bigint", "numeric")),
+    *(("double precision", "numeric"), ("real", "numeric")),
+)
+"""Types for which the server has no operator of its own that fits better."""
 
 
 @dataclass(frozen=True)
@@ -55,12 +61,17 @@ class Postgres:
             yield stage
 
     def prepare(self) -> None:
-        """Make the schemas, one for each table of a world."""
-        self._run([f"CREATE SCHEMA {self._schema(side.name.lower())}" for side in Side])
+        """Make the schemas, one for each table of a world, and one with operators of others."""
+        self._run([f"CREATE SCHEMA {self._schema(name)}" for name in self._names])
+        self._run(list(_operators(self._schema(_OTHERS))))
 
     def tidy_up(self) -> None:
         """Drop them again."""
-        self._run([f"DROP SCHEMA {self._schema(side.name.lower())} CASCADE" for side in Side])
+        self._run([f"DROP SCHEMA {self._schema(name)} CASCADE" for name in self._names])
+
+    @property
+    def _names(self) -> list[str]:
+        return [*(side.name.lower() for side in Side), _OTHERS]
 
     def _table(self, table: pa.Table, folder: Path) -> Written:
         name = f"{self._schema(folder.name)}.{_TABLE}"
@@ -75,7 +86,8 @@ class Postgres:
                 f"INSERT INTO {name} VALUES {rows}",
             ]
         )
-        return {"table": name, "connection": self.url}
+        path = f"options=-csearch_path%3D{self._schema(_OTHERS)}%2Cpublic"
+        return {"table": name, "connection": f"{self.url}{'&' if '?' in self.url else '?'}{path}"}
 
     def _turned(self, table: pa.Table, folder: Path) -> Written:
         """The rows in another order, some of them written twice and deleted once."""
@@ -103,6 +115,21 @@ class Postgres:
         except BaseException:
             self.connection.rollback()
             raise
+
+
+def _operators(schema: str) -> Iterator[str]:
+    """Comparisons that hold for nobody, which the reader's own path would find."""
+    for place, (left, right) in enumerate(_FITTING):
+        never = f"{schema}.never{place}"
+        yield (
+            f"CREATE FUNCTION {never}({left}, {right}) RETURNS boolean LANGUAGE sql "
+            "AS 'SELECT FALSE'"
+        )
+        for sign in ("<", ">", "="):
+            yield (
+                f"CREATE OPERATOR {schema}.{sign} "
+                f"(LEFTARG = {left}, RIGHTARG = {right}, FUNCTION = {never})"
+            )
 
 
 def _row(schema: pa.Schema, row: dict[str, str | None]) -> str:

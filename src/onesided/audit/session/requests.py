@@ -43,7 +43,13 @@ _DOMAINS: dict[Type, tuple[tuple[Any, ...], ...]] = {
 }
 _WHERES = (
     *("room = 'cafe'", "room = 'hiv'", "room LIKE '%a%'", "lower(room) = 'cafe'", "room <> ''"),
-    *("age > 30", "age > 9223372036854775807", "age BETWEEN 0 AND 50", "age IN (7, 31, 99)"),
+    *(
+        "age > 30",
+        "age > 64",
+        "age > 9223372036854775807",
+        "age BETWEEN 0 AND 50",
+        "age IN (7, 31, 99)",
+    ),
     *(
         "ts >= TIMESTAMP '2024-02-01 00:00:00'",
         "hour(ts) BETWEEN 8 AND 18",

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
-from onesided.audit.session.dice import Dice
 from onesided.audit.session.requests import Request
 
 _SPELLINGS = {
@@ -32,12 +31,11 @@ class Spelling:
     same: bool
 
 
-def spelling(request: Request, dice: Dice) -> Spelling | None:
-    """A pair with this request; None where nothing is known that is worth asking."""
+def spellings(request: Request) -> list[Spelling]:
+    """Pairs with this request."""
     kept = {name: value for name, value in request.arguments.items() if name != "fresh"}
     plain = replace(request, arguments=kept, outputs=(), again=False)
-    found = list(_others(plain)) if dice.below(3) else list(_same(plain))
-    return dice.pick(found) if found else None
+    return [*_same(plain), *_others(plain)]
 
 
 def _same(request: Request) -> Iterator[Spelling]:

@@ -41,6 +41,7 @@ _CLAUSES = (
     ),
     *(" OR ts > TIMESTAMP '2024-02-01 00:00:00'", " OR x IS NULL", " OR lower(room) LIKE 'c%'"),
     " OR age > 9223372036854775808",
+    " OR age > 64",
 )
 
 
@@ -124,7 +125,7 @@ def world(form: Form, dice: Dice) -> World:
     names = cells.keys(form, dice, units + 1)[:keyed]
     comparison = columns[-1].comparison
     clauses = (*_CLAUSES, f" OR ({comparison})") if comparison else _CLAUSES
-    function = form is Form.TYPED and dice.one_in(4)
+    function = form is Form.TYPED and dice.one_in(3)
     rows = _Rows(columns, names, dice)
     place = dice.below(units)
     both = dice.one_in(2)
