@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from datetime import date, datetime
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -234,10 +235,46 @@ def test_decimals_that_do_not_keep_to_their_digits(spark: Any, tmp_path: Path) -
         engine.inspect()
 
 
+@pytest.mark.parametrize("scale", [0, 3, 37])
+def test_decimals_of_all_digits_are_read(spark: Any, tmp_path: Path, scale: int) -> None:
+    """The minus of Spark rounds to 34 digits, and none of these columns could be opened."""
+    most = 10**38 - 1
+    cells = decimals(pa.decimal128(38, scale), most, -most, 0)
+    path = written(tmp_path, {"id": [1, 2, 3], "n": cells})
+    with opened(spark, path, "id") as engine:
+        assert engine.inspect().units == 3
+        assert released(engine, "n > 0") == [2, 3]
+        assert [Fraction(row[1]) * 10**scale for row in everything(engine)] == [most, -most, 0]
+
+
+def everything(engine: Any) -> list[tuple[Any, ...]]:
+    return sampled(engine, sample_query(engine, "FALSE", epsilon="40"))
+
+
 def test_what_a_frame_computes_fails_at_the_opening(spark: Any) -> None:
     frame = spark.sql("SELECT id, 10 / (id - 2) AS share FROM range(4)")
     with opened(spark, frame, "id") as engine, pytest.raises(SourceError, match="cannot read"):
         engine.inspect()
+
+
+JOINED = """SELECT a.id, {} AS share FROM range(1, 6) a
+    JOIN (SELECT id, id - 7 AS x, if(id = 7, 'none', '1') AS t FROM range(10)) b ON a.id = b.id"""
+
+
+@pytest.mark.parametrize("computed", ["10 / b.x", "CAST(b.t AS INT)"])
+@pytest.mark.parametrize("kind", ["frame", "view"])
+def test_what_a_frame_leaves_out_is_not_computed(spark: Any, computed: str, kind: str) -> None:
+    """Spark moved conditions of a release below the join, to a row that has no value for them."""
+    frame = spark.sql(JOINED.format(computed))
+    frame.createOrReplaceTempView("computed")
+    source = (frame,) if kind == "frame" else (None,)
+    table = None if kind == "frame" else "computed"
+    with closing(SparkEngine(*source, Unit(("id",)), spark, table=table)) as engine:
+        assert engine.inspect().units == 5
+        assert released(engine, "share > 5", where="share < 5") == [1, 2, 3, 4, 5]
+        by_where = count_query(engine, "share > 5", [], where="share < 5")
+        assert counted(engine.count(by_where)) == [(5, 5)]
+    spark.catalog.dropTempView("computed")
 
 
 @pytest.mark.parametrize("lost", ["missing", "broken"])

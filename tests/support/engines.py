@@ -87,7 +87,10 @@ def _postgres_type(kind: pa.DataType) -> str:
     if pa.types.is_decimal(kind):
         return f"numeric({kind.precision}, {kind.scale})"
     return {
+        pa.int8(): "smallint",
         pa.int16(): "smallint",
+        pa.uint32(): "bigint",
+        pa.uint64(): "numeric(20)",
         pa.int32(): "integer",
         pa.int64(): "bigint",
         pa.float32(): "real",
@@ -95,7 +98,9 @@ def _postgres_type(kind: pa.DataType) -> str:
         pa.string(): "text",
         pa.bool_(): "boolean",
         pa.date32(): "date",
+        pa.timestamp("ms"): "timestamp",
         pa.timestamp("us"): "timestamp",
+        pa.timestamp("us", "UTC"): "timestamptz",
     }[kind]
 
 

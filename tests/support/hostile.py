@@ -36,7 +36,7 @@ FINE = tuple(
 )
 DAYS = (date.min, date.max, date(1582, 10, 10), date(1970, 1, 1), date(1969, 12, 31))
 MOMENTS = (datetime.min, datetime.max, datetime(1582, 10, 10), datetime(1970, 1, 1))
-_CELLS: dict[str, Sequence[Any]] = {
+CELLS: dict[str, Sequence[Any]] = {
     "i": (2**63 - 1, -(2**63), 2**53 + 1, 2**53, 0, -1, 2**31),
     "small": (2**31 - 1, -(2**31), 0, -1, 7),
     "price": tuple(map(Decimal, ("99999999.99", "-99999999.99", "0.00", "-0.01", "0.50"))),
@@ -78,7 +78,7 @@ def hostile_rows(count: int) -> list[dict[str, Any]]:
             "id": number,
             **{
                 name: None if below(6) == 0 else cells[below(len(cells))]
-                for name, cells in _CELLS.items()
+                for name, cells in CELLS.items()
             },
         }
         for number in range(count)

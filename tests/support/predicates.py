@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, ClassVar
 
 from hypothesis import strategies as st
 
@@ -91,7 +91,7 @@ MOMENTS = (
     datetime(2024, 2, 29, 8, 30),
     datetime(2024, 3, 3, 23, 0, 0, 1),
 )
-_CELLS: dict[str, Sequence[Any]] = {
+CELLS: dict[str, Sequence[Any]] = {
     "i": INTEGERS,
     "small": (0, 1, -1, 2, 3, 7, 10, -10, 17, 2**31 - 1, -(2**31)),
     "price": (*(number for number in DECIMALS if number != Decimal("0.001")), Decimal("0.00")),
@@ -128,6 +128,7 @@ class Generator:
     """Builds well-typed trees; `pick(n)` is a choice below n, and 0 the simplest one."""
 
     pick: Callable[[int], int]
+    schema: ClassVar[Schema] = SCHEMA
 
     def condition(self, depth: int = 3) -> Expression:
         """A truth value."""
@@ -169,7 +170,9 @@ class Generator:
 
     def column(self, kind: Type) -> Column:
         """A column of that type."""
-        return self._one_of(*(Column(name) for name in SCHEMA if SCHEMA[name].type is kind))
+        return self._one_of(
+            *(Column(name) for name in self.schema if self.schema[name].type is kind)
+        )
 
     def literal(self, kind: Type) -> Literal:
         """A literal that can meet a value of that type, NULL among them."""
@@ -275,7 +278,7 @@ def rows(count: int, seed: int = 1) -> list[dict[str, Any]]:
     table: list[dict[str, Any]] = []
     for number in range(count):
         row: dict[str, Any] = {"id": number}
-        for name, cells in _CELLS.items():
+        for name, cells in CELLS.items():
             cell = (
                 cells[number % len(cells)] if number < 2 * len(TEXTS) else cells[pick(len(cells))]
             )

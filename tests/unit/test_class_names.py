@@ -13,10 +13,15 @@ HOUSE = Path(onesided.__file__).parent
 LOCAL = {
     # An auditor's words for what it looks at; they do not leave their rooms.
     "Candidate": "audit: a neighbour to try; mechanisms/auto: a way to spend what the probe left",
+    "Case": "audit of sessions: pairs to make smaller; language: CASE",
+    "Column": "audit of sessions: cells of a made table; language: a name in a tree",
+    "Effort": "audit of mechanisms, and of sessions: how much was looked at",
     "Relation": "audit: who counts as a neighbour; engine: a statement's FROM",
     "Release": "audit: a way to publish rooms, attacked; data: what leaves the house",
+    "Request": "audit of sessions: what is asked of both tables; session: a question's name",
+    "Seen": "audit of sessions: all that an outsider sees; residual: a released count",
+    "Source": "audit of sessions: a way to write a table; engine/duckdb: what is read",
     "Verdict": "audit: of an exact audit; relaxation: whether one policy relaxes another",
-    "Dialect": "engine: of a CSV file; language: of an engine's SQL",
 }
 """Names that still stand twice, each with what it means where. The list only gets shorter."""
 

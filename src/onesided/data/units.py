@@ -20,14 +20,14 @@ class Unit:
 
     @classmethod
     def of(cls, columns: str | Sequence[str] | None) -> Unit:
-        """From a list of names, a text with commas, or None for single rows."""
+        """From a list of names as they are, a text with commas, or None for single rows."""
         if columns is None:
             return cls()
-        names = columns.split(",") if isinstance(columns, str) else columns
-        stripped = tuple(name.strip() for name in names)
-        if not all(stripped) or len(set(stripped)) != len(stripped):
+        if isinstance(columns, str):
+            columns = [name.strip() for name in columns.split(",")]
+        if not all(columns) or len(set(columns)) != len(columns):
             raise RequestError("A unit is a list of different column names, such as device,day.")
-        return cls(stripped)
+        return cls(tuple(columns))
 
     @property
     def is_row(self) -> bool:

@@ -43,6 +43,18 @@ def written_out(table: PublicTable, flavour: Flavour) -> str:
     return f"(SELECT * FROM (VALUES {listed}) osd_v({columns}))"
 
 
+def can_be_written_out(table: PublicTable) -> bool:
+    """Whether every cell has a literal on every engine.
+
+    Dates beyond Python's years have none, nor has a text with a NUL in PostgreSQL.
+    """
+    try:
+        cells = [cell for column in table.content.columns for cell in column.to_pylist()]
+    except (OverflowError, ValueError):
+        return False
+    return not any(isinstance(cell, str) and "\0" in cell for cell in cells)
+
+
 def _literals(table: PublicTable, row: tuple[Any, ...], flavour: Flavour) -> str:
     kinds = [field.type for _, field in table.schema.fields]
     return ", ".join(

@@ -20,7 +20,9 @@ def check_names(names: Sequence[str], called: str) -> None:
     known: dict[str, str] = {}
     for name in names:
         if not _is_text(name):
-            raise SourceError(f"{called} has a column whose name is not UTF-8; rename it.")
+            raise SourceError(
+                f"{called} has a column whose name is not UTF-8 or has a NUL in it; rename it."
+            )
         folded = folded_name(name)
         if folded in known:
             raise SourceError(
@@ -46,8 +48,8 @@ def _is_visible(letter: str) -> bool:
 
 
 def _is_text(name: str) -> bool:
+    """Whether every engine has room for the name: PostgreSQL has no NUL, and Arrow ends there."""
     try:
-        name.encode()
+        return b"\0" not in name.encode()
     except UnicodeEncodeError:
         return False
-    return True

@@ -7,6 +7,7 @@ from typing import Any
 
 from onesided.engine.base import Engine, HoldsPublicTables, Lookup, PublicTable
 from onesided.engine.duckdb.public import read_public
+from onesided.engine.lookups import can_be_written_out
 from onesided.errors import RequestError, SourceError
 from onesided.language import Schema, Type
 from onesided.language.query import Join, public_column
@@ -43,6 +44,11 @@ def _held(engine: Engine, table: PublicTable) -> PublicTable:
         raise SourceError(
             f"The public table {table.name} has more than {MOST_WRITTEN_ROWS:,} rows, which only "
             "files and frames here can be joined with; put less into it."
+        )
+    if not can_be_written_out(table):
+        raise SourceError(
+            f"The public table {table.name} has a text with a NUL or a date outside of the years "
+            "1 to 9999, which only files and frames here can be joined with; leave it out."
         )
     return table
 

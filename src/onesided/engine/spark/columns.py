@@ -87,8 +87,8 @@ def _read(column: str, kind: str) -> str:
         case Type.FLOAT:
             return f"nanvl({column}, CAST('NaN' AS {kind}))"
         case Type.DECIMAL:
-            most = _largest(kind)
-            return f"CASE WHEN {column} BETWEEN -{most} AND {most} THEN {column} END"
+            least, most = (_largest(kind, sign) for sign in ("-", ""))
+            return f"CASE WHEN {column} BETWEEN {least} AND {most} THEN {column} END"
         case Type.DATE:
             inside = f"unix_date({column}) BETWEEN -{_LAST_DAY} AND {_LAST_DAY}"
             return f"CASE WHEN {inside} THEN {column} END"
@@ -100,11 +100,15 @@ def _read(column: str, kind: str) -> str:
             return column
 
 
-def _largest(kind: str) -> str:
-    """The largest decimal of a type; in a string, since a literal may be given fewer digits."""
+def _largest(kind: str, sign: str) -> str:
+    """The decimal of a type that is farthest from 0.
+
+    It stands in a string, since a literal may be given fewer digits, and with its sign, since the
+    minus of Spark rounds to 34 digits.
+    """
     digits = field_of(kind).digits
     assert digits is not None
-    number = f"{'9' * digits.whole or '0'}.{'9' * digits.fraction or '0'}"
+    number = f"{sign}{'9' * digits.whole or '0'}.{'9' * digits.fraction or '0'}"
     return f"CAST('{number}' AS {kind})"
 
 

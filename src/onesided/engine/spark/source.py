@@ -153,9 +153,10 @@ def _found(
             "units, or open the Parquet files."
         )
     if table is not None:
-        return _from_frame(session.spark.table(table))
+        frame = session.spark.table(table)
+        return _from_frame(_fenced(frame) if _is_view(session.spark, table) else frame)
     if hasattr(source, "createOrReplaceTempView"):
-        return _from_frame(source)
+        return _from_frame(_fenced(source))
     raise SourceError("Spark reads a path of Parquet files, a table or a DataFrame of its own.")
 
 
@@ -226,6 +227,20 @@ def _from_frame(frame: DataFrame) -> SparkSource:
     """A table or DataFrame; what it computes can fail on any value."""
     kinds = _kinds(frame)
     return _typed(frame, kinds, "table", list(kinds))
+
+
+def _fenced(frame: DataFrame) -> DataFrame:
+    """The same rows; none of our conditions comes before those that keep the frame from failing.
+
+    Spark moves conditions down, to rows that a join or filter of the frame would have left out. It
+    moves none below a condition whose value it cannot know.
+    """
+    return frame.where("spark_partition_id() >= 0")
+
+
+def _is_view(spark: SparkSession, table: str) -> bool:
+    """Whether the rows of a name in the catalogue are computed; a table's own are only read."""
+    return spark.catalog.getTable(table).tableType not in ("MANAGED", "EXTERNAL")
 
 
 def _kinds(frame: DataFrame) -> dict[str, str]:
