@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping
+from functools import cache
 from importlib.metadata import version
 from typing import Any
 
@@ -23,6 +24,12 @@ from onesided.version import __version__
 FORMAT = 2
 """The version of receipts; docs/formats.md says what is in them."""
 _LIBRARIES = ("duckdb", "numpy", "pyarrow", "sqlglot")
+
+
+@cache
+def _version(library: str) -> str:
+    """Read from the library's files, but once: a process keeps the libraries it has loaded."""
+    return version(library)
 
 
 def terms_json(question: Question, terms: ReleaseTerms) -> dict[str, Any]:
@@ -47,7 +54,7 @@ def terms_json(question: Question, terms: ReleaseTerms) -> dict[str, Any]:
         "durable": facts.durable,
         "versions": {
             "python": platform.python_version(),
-            **{library: version(library) for library in _LIBRARIES},
+            **{library: _version(library) for library in _LIBRARIES},
         },
     }
 
