@@ -26,6 +26,12 @@ FORMAT = 2
 _LIBRARIES = ("duckdb", "numpy", "pyarrow", "sqlglot")
 
 
+@cache
+def _version(library: str) -> str:
+    """Read from the library's files, but once: a process keeps the libraries it has loaded."""
+    return version(library)
+
+
 def terms_json(question: Question, terms: ReleaseTerms) -> dict[str, Any]:
     """The terms of a release as plain JSON; numbers that must stay exact are texts."""
     facts, policy = question.facts, policy_text(question.scope.policy)

@@ -81,8 +81,10 @@ def segments_of(means: Floats, precisions: Floats) -> Counts:
         levels = np.add.reduceat(weighted, starts) / weights
         left, right = weights[:-1], weights[1:]
         apart = np.diff(levels) ** 2 * left * right / (2 * (left + right))
-        around = np.pad(apart, 1, constant_values=np.inf)
-        ends = (apart < 1) & (apart < around[:-2]) & (apart <= around[2:])
+        before, after = np.append(np.inf, apart[:-1]), np.append(apart[1:], np.inf)
+        ends = (apart < 1) & (apart < before) & (apart <= after)
+        if not ends.any():
+            break
         begins[starts[1:][ends]] = False
     return np.cumsum(begins) - 1
 

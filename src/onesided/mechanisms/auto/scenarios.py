@@ -47,35 +47,38 @@ turn to what fits, too few to undo the texture."""
 class Texture:
     """How bins differ from their level: factors log-normal of spread σ, and a share of empty bins.
 
-    Their shares of sensitive units differ by such factors too. Where some bins are `empty`, so are
-    all those that may be. `weight` is what a scenario counts.
+    Where some bins are `empty`, so are all those that may be. Their sensitive units differ by
+    log-normal factors of spread `shares` too: from what the others would let expect, or `apart`
+    from these. `weight` is what a scenario counts.
     """
 
     spread: float
     empty: float
+    shares: float
     weight: float
+    apart: bool = False
 
     def expected(self, found: Levels, dice: np.random.Generator) -> Floats:
         """What bins of such levels expect; those that stand out keep theirs."""
         bins = found.level.size
-        full = self.spreads(bins, dice)
+        full = spreads(self.spread, bins, dice)
         factors = full * (dice.random(bins) >= self.empty) / (1 - self.empty)
         if self.empty:
             factors *= ~found.may_be_empty
         return np.asarray(found.level * np.where(found.stands_out, 1.0, factors))
 
-    def spreads(self, bins: int, dice: np.random.Generator) -> Floats:
-        """Log-normal factors of mean 1."""
-        return np.asarray(
-            np.exp(self.spread * dice.standard_normal(bins) - self.spread**2 / 2), dtype=np.float64
-        )
+
+def spreads(spread: float, size: int, dice: np.random.Generator) -> Floats:
+    """Log-normal factors of mean 1."""
+    return np.asarray(np.exp(spread * dice.standard_normal(size) - spread**2 / 2), dtype=np.float64)
 
 
 TEXTURES = (
-    Texture(0.0, 0.0, 1 / 3),
-    Texture(0.5, 0.0, 1.0),
-    Texture(0.5, 0.2, 1.0),
-    Texture(0.5, 0.5, 1 / 3),
+    Texture(0.0, 0.0, 0.0, 1 / 3),
+    Texture(0.5, 0.0, 0.5, 1.0),
+    Texture(0.5, 0.2, 0.5, 1.0),
+    Texture(0.5, 0.5, 0.5, 1 / 3),
+    Texture(0.5, 0.0, 2.0, 1 / 3, apart=True),
 )
 """As even as chance lets bins be; bins that differ by about half; the same with a fifth of them
 empty, and with every other one. The extremes are rarer than what lies between: a third each."""
@@ -94,17 +97,20 @@ class Scenario:
 class Levels:
     """What the probe tells of bins along a line.
 
-    - `level`: their smooth level;
-    - `stands_out`: which bins hold more than it by far;
+    - `smooth`: what their blocks hold, evenly;
+    - `level`: the same with what was seen in bins that stand out, and that taken from the others;
+    - `stands_out`: which bins hold more than their blocks by far;
     - `may_be_empty`: bins in blocks that noise does not tell from empty ones, if not all together.
     """
 
+    smooth: Floats
     level: Floats
     stands_out: NDArray[np.bool_]
     may_be_empty: NDArray[np.bool_]
 
     def at(self, bins: Counts) -> Levels:
-        return Levels(self.level[bins], self.stands_out[bins], self.may_be_empty[bins])
+        found = self.smooth, self.level, self.stands_out, self.may_be_empty
+        return Levels(*(each[bins] for each in found))
 
 
 def scenarios(look: Look, dice: np.random.Generator) -> Iterator[Scenario]:
@@ -148,7 +154,9 @@ def levels(seen: Counts, rate: float, units: float, variance: float) -> Levels:
     together = float(counts[drowned].sum())
     if together > DOUBT * np.sqrt(noise * np.count_nonzero(drowned)):
         drowned = np.zeros_like(drowned)
-    return Levels(np.minimum(level, LARGEST_COUNT / 4), stands_out, drowned)
+    level = np.minimum(level, LARGEST_COUNT / 4)
+    smooth = smooth * float(level.sum()) / max(float(smooth.sum()), 1.0)
+    return Levels(smooth, level, stands_out, drowned)
 
 
 def _positive(estimate: float, variance: float) -> float:
@@ -204,13 +212,18 @@ def drawn(
     rate = float(look.plan.counts_rate)
     expected = np.stack([texture.expected(found, dice) for _ in range(PROPOSALS)])
     proposals = dice.poisson(expected)
-    fits = (proposals >= seen) & ~found.stands_out
+    # What lies far below its level is as much its own as what stands out.
+    floor = np.maximum(seen, 0)
+    fits = (proposals >= seen) & (proposals <= floor + 2 * DOUBT / rate) & ~found.stands_out
     # Gumbel's trick: the largest of log-weights with such noise is one by its weight.
     chances = np.where(fits, -rate * proposals, -np.inf) + dice.gumbel(size=fits.shape)
     chosen = np.argmax(chances, axis=0), np.arange(seen.size)
-    again = np.maximum(seen, 0) + dice.geometric(-np.expm1(-rate), seen.size) - 1
-    others = np.minimum(np.where(fits.any(axis=0), proposals[chosen], again), LARGEST_COUNT // 2)
-    lambdas = ratio * expected[chosen] * texture.spreads(seen.size, dice)
+    again = floor + dice.geometric(-np.expm1(-rate), seen.size) - 1
+    some = fits.any(axis=0)
+    others = np.minimum(np.where(some, proposals[chosen], again), LARGEST_COUNT // 2)
+    alike = np.where(some, expected[chosen], others)
+    lambdas = ratio * (found.smooth * (others > 0) if texture.apart else alike)
+    lambdas = lambdas * spreads(texture.shares, seen.size, dice)
     sensitive = dice.poisson(np.minimum(lambdas, LARGEST_COUNT / 4))
     public = look.plan.public
     data = Histogram(others + sensitive, others, k=public.k, total_public=public.total_public)
