@@ -1,19 +1,31 @@
 # Everything runs from a fresh clone: the environment is made on first use and kept in .venv.
 PYTHON ?= python3
 BIN := .venv/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --prefer-binary
+# Stamps: what the demo needs, the core and its charts, and what everything else needs.
+DEMO := .venv/.demo
 READY := .venv/.ready
 
+# Two installations at a time would be in each other's way.
+.NOTPARALLEL:
 .PHONY: setup demo test test-python lint soak bench clean
 
 setup: $(READY)
 
-$(READY): pyproject.toml
+$(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit("onesided needs Python 3.11 or later") if sys.version_info < (3, 11) else None'
-	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
-	@touch $(READY)
+	@$(PYTHON) -m venv .venv
 
-demo: setup
+$(DEMO): pyproject.toml | $(BIN)/python
+	@$(PIP) --editable '.[charts]'
+	@touch $(DEMO)
+
+# With everything there, the demo has what it needs.
+$(READY): pyproject.toml | $(BIN)/python
+	@$(PIP) --editable '.[dev]'
+	@touch $(DEMO) $(READY)
+
+demo: $(DEMO)
 	@$(BIN)/onesided demo --out demo
 
 lint: setup
