@@ -16,9 +16,8 @@ from onesided.data.release import payload_of, table_of
 from onesided.loss import Loss
 from onesided.mechanisms.base import AdaptiveMechanism, Choice, Probe
 from onesided.randomness import seeded
-from onesided.session.answers import Layout
 from onesided.session.questions.base import ReleaseTerms, Runnable, TwoStep
-from onesided.session.questions.counts import COUNT, CountingQuestion
+from onesided.session.questions.counts import CountingQuestion
 from onesided.session.table import Reading
 
 _ANSWERS = b"answers"
@@ -95,8 +94,7 @@ class _Decided(Runnable):
         keys, data = reading.histogram(question.groups, only_sensitive=question.bins_by_policy)
         listed = positions(self.listed, keys) if data.open_domain else None
         measurement = self.choice.measure(data, reading.rng, listed)
-        layout = Layout(question.groups.keys, COUNT, self._said)
-        return payload_of(layout.table(keys, data, measurement))
+        return payload_of(question.layout(self._said).table(keys, data, measurement))
 
 
 def positions(listed: pa.Table, known: pa.Table) -> NDArray[np.int64]:

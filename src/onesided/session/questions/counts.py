@@ -82,7 +82,7 @@ class CountingQuestion(Question):
 
     def terms_of(self, said: MeasurementTerms) -> ReleaseTerms:
         """The terms of a release whose run says this of itself."""
-        layout = Layout(self.groups.keys, COUNT, said)
+        layout = self.layout(said)
         return ReleaseTerms(
             mechanism=self.mechanism.name,
             loss=said.loss,
@@ -91,6 +91,10 @@ class CountingQuestion(Question):
             columns=layout.schema,
             error=layout.error(self.expected_error(), self.mechanism.assumes),
         )
+
+    def layout(self, said: MeasurementTerms) -> Layout:
+        """The columns of the answer of a run that says this of itself."""
+        return Layout(self.groups.keys, COUNT, said)
 
     def expected_error(self, nonsensitive_share: float = 0.5) -> float | None:
         if self.groups.k is None:
@@ -118,5 +122,5 @@ class Counts(CountingQuestion, Runnable):
 
     def run(self, reading: Reading) -> bytes:
         keys, data = reading.histogram(self.groups, only_sensitive=self.bins_by_policy)
-        measurement = self.mechanism.release(data, epsilon=self.epsilon, rng=reading.rng)
-        return payload_of(Layout(self.groups.keys, COUNT, self.said).table(keys, data, measurement))
+        measurement = self.mechanism.measure(data, self.epsilon, reading.rng)
+        return payload_of(self.layout(self.said).table(keys, data, measurement))

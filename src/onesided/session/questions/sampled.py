@@ -8,9 +8,8 @@ from typing import ClassVar
 from onesided.data import MeasurementTerms
 from onesided.data.release import payload_of
 from onesided.mechanisms.rr import sample_measurement, sample_terms
-from onesided.session.answers import Layout
 from onesided.session.questions.base import COINS, Missing, Runnable
-from onesided.session.questions.counts import COUNT, CountingQuestion
+from onesided.session.questions.counts import CountingQuestion
 from onesided.session.table import Reading
 
 
@@ -41,4 +40,4 @@ class SampledCounts(CountingQuestion, Runnable):
     def run(self, reading: Reading) -> bytes:
         keys, data = reading.sampled(self.groups, reading.coins(self.epsilon))
         measurement = sample_measurement(data, self.epsilon)
-        return payload_of(Layout(self.groups.keys, COUNT, self.said).table(keys, data, measurement))
+        return payload_of(self.layout(self.said).table(keys, data, measurement))
