@@ -6,18 +6,22 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-com
 DEMO := .venv/.demo
 READY := .venv/.ready
 
+# Two installations at a time would be in each other's way.
+.NOTPARALLEL:
 .PHONY: setup demo test test-python lint soak bench clean
 
 setup: $(READY)
 
-$(DEMO): pyproject.toml
+$(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit("onesided needs Python 3.11 or later") if sys.version_info < (3, 11) else None'
-	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@$(PYTHON) -m venv .venv
+
+$(DEMO): pyproject.toml | $(BIN)/python
 	@$(PIP) --editable '.[charts]'
 	@touch $(DEMO)
 
-# An environment with everything also has what the demo needs, so it is made in one go.
-$(READY): pyproject.toml | $(DEMO)
+# With everything there, the demo has what it needs.
+$(READY): pyproject.toml | $(BIN)/python
 	@$(PIP) --editable '.[dev]'
 	@touch $(DEMO) $(READY)
 

@@ -137,5 +137,5 @@ class Counts(CountingQuestion, Runnable):
 
     def run(self, reading: Reading) -> bytes:
         keys, data = reading.histogram(self.groups, only_sensitive=self.bins_by_policy)
-        measurement = self.mechanism.release(data, epsilon=self.epsilon, rng=reading.rng)
+        measurement = self.mechanism.measure(data, self.epsilon, reading.rng)
         return payload_of(self.layout(self.said).table(keys, data, measurement))

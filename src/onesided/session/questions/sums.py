@@ -22,12 +22,12 @@ from onesided.session.answers import Layout
 from onesided.session.domains import both
 from onesided.session.grouping import Grouping
 from onesided.session.questions.base import Missing, Question, ReleaseTerms, Runnable
+from onesided.session.questions.counts import COUNT
 from onesided.session.requests import Request
 from onesided.session.table import Reading
 
 SUM = "sum"
 MEAN = "mean"
-COUNT = "count"
 
 
 def present_groups(groups: Grouping, amount: Amount, schema: Schema) -> Grouping:
