@@ -26,6 +26,7 @@ from support.mixed import keys, mixed_corpus, table
 from support.postgres import TestServer
 
 IN_ONE_STATEMENT = 50
+FILTERS_IN_ONE_STATEMENT = 20
 ROWS = 300
 QUICK = {EngineName.DUCKDB: 300, EngineName.POSTGRES: 250, EngineName.SPARK: 100}
 LONG = 5_000
@@ -35,12 +36,30 @@ Answers = list[tuple[Any, ...]]
 class Asked(NamedTuple):
     """An engine that has the cells of `table`.
 
-    - `select`: the values of expressions on every row, in the order of the ids.
+    - `source`: the table as the engine reads it, for FROM.
+    - `run`: the rows of a statement.
     """
 
     engine: EngineName
     schema: Schema
-    select: Callable[[list[str]], Answers]
+    source: str
+    run: Callable[[str], Answers]
+
+    def select(self, listed: list[str]) -> Answers:
+        """The values of expressions on every row, in the order of the ids."""
+        named = (f"{each} AS osd_{place}" for place, each in enumerate(listed))
+        return self.run(f"SELECT {', '.join(named)} FROM {self.source} osd_t ORDER BY id")
+
+    def chosen(self, conditions: list[str]) -> list[set[int]]:
+        """The ids for which each of the conditions lets a row through."""
+        scans = (
+            f"SELECT {place} AS osd_p, id FROM {self.source} osd_t WHERE {each}"
+            for place, each in enumerate(conditions)
+        )
+        ids: list[set[int]] = [set() for _ in conditions]
+        for place, number in self.run(" UNION ALL ".join(scans)):
+            ids[place].add(number)
+        return ids
 
 
 @pytest.fixture(scope="module")
@@ -69,37 +88,32 @@ def asked(
 def _on_duckdb(path: Path) -> Iterator[Asked]:
     with closing(DuckDBEngine(path, Unit(("id",)))) as engine:
         source = engine._source.selected(set(engine.schema))
-        yield Asked(
-            EngineName.DUCKDB,
-            engine.schema,
-            lambda listed: engine._connection.sql(_statement(listed, source)).fetchall(),
-        )
+
+        def run(statement: str) -> Answers:
+            return engine._connection.sql(statement).fetchall()
+
+        yield Asked(EngineName.DUCKDB, engine.schema, source, run)
 
 
 def _on_postgres(url: str) -> Iterator[Asked]:
     with closing(PostgresEngine(url, "cells", Unit(("id",)))) as engine:
 
-        def select(listed: list[str]) -> Answers:
+        def run(statement: str) -> Answers:
             with engine._transaction() as transaction:
-                return list(transaction.rows(_statement(listed, engine._table.source)))
+                return list(transaction.rows(statement))
 
-        yield Asked(EngineName.POSTGRES, engine.schema, select)
+        yield Asked(EngineName.POSTGRES, engine.schema, engine._table.source, run)
 
 
 def _on_spark(path: Path, spark: Any) -> Iterator[Asked]:
     with closing(SparkEngine(path, Unit(("id",)), spark)) as engine:
 
-        def select(listed: list[str]) -> Answers:
+        def run(statement: str) -> Answers:
             with engine._pinned():
-                found = spark.sql(_statement(listed, engine._view)).toArrow()
+                found = spark.sql(statement).toArrow()
             return list(zip(*(column.to_pylist() for column in found.columns), strict=True))
 
-        yield Asked(EngineName.SPARK, engine.schema, select)
-
-
-def _statement(listed: list[str], source: str) -> str:
-    named = (f"{each} AS osd_{place}" for place, each in enumerate(listed))
-    return f"SELECT {', '.join(named)} FROM {source} osd_t ORDER BY id"
+        yield Asked(EngineName.SPARK, engine.schema, engine._view, run)
 
 
 def disagreements(
@@ -126,14 +140,33 @@ def check(asked: Asked, cells: pa.Table, count: int, seed: int) -> None:
         assert disagreements(asked, list(islice(corpus, IN_ONE_STATEMENT)), cells) == []
 
 
+def check_filters(asked: Asked, cells: pa.Table, count: int, seed: int) -> None:
+    """As WHERE, where an engine skips what by its statistics cannot match."""
+    corpus = mixed_corpus(asked.schema, seed)
+    rows = cells.to_pylist()
+    for _ in range(0, count, FILTERS_IN_ONE_STATEMENT):
+        part = list(islice(corpus, FILTERS_IN_ONE_STATEMENT))
+        texts = [f"({each.render(WRITERS[asked.engine])})" for each in part]
+        found = asked.chosen([*texts, *(f"NOT ({text} IS NOT FALSE)" for text in texts)])
+        for place, each in enumerate(part):
+            truths = [(row["id"], each.evaluate(row)) for row in rows]
+            for truth, ids in ((True, found[place]), (False, found[place + len(part)])):
+                assert ids == {number for number, value in truths if value is truth}, each.sql
+
+
 def test_the_corpus(asked: Asked, cells: pa.Table) -> None:
     check(asked, cells, QUICK[asked.engine], seed=2)
+
+
+def test_the_corpus_as_filters(asked: Asked, cells: pa.Table) -> None:
+    check_filters(asked, cells, QUICK[asked.engine] // 5, seed=8)
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("seed", range(3, 8))
 def test_a_long_corpus(asked: Asked, cells: pa.Table, seed: int) -> None:
     check(asked, cells, LONG // 5, seed)
+    check_filters(asked, cells, LONG // 50, seed + 10)
 
 
 def test_derived_keys(asked: Asked, cells: pa.Table) -> None:

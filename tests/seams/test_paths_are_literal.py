@@ -87,6 +87,17 @@ def test_a_name_that_is_no_text(tmp_path: Path) -> None:
     assert rows_of(tmp_path) == 2
 
 
+NO_FILES = ("a\0b.parquet", "*\0*", "~\0/x", "x" * 5000, "x" * 5000 + "*", "\ud800*", "", "[a-\0]")
+
+
+@pytest.mark.parametrize("text", NO_FILES, ids=lambda text: ascii(text[:9]))
+def test_a_name_that_no_file_can_have(text: str, tmp_path: Path) -> None:
+    for source in (text, f"{tmp_path}/{text}/x.parquet"):
+        with pytest.raises(SourceError, match="There is no file") as refused:
+            osd.open(source, policy="n = 0", budget=1)
+        assert len(str(refused.value)) < 300
+
+
 def test_the_private_folder_may_have_any_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

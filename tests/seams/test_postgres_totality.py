@@ -22,7 +22,7 @@ from support.engines import count_query, counted, load, sample_query, sampled
 from support.hostile import ARROW, hostile_corpus, hostile_rows
 from support.predicates import SCHEMA
 
-PREDICATES, IN_ONE_STATEMENT, ROWS = 300, 25, 60
+PREDICATES, IN_ONE_STATEMENT, ROWS = 100, 25, 30
 FAR = (
     ("infinity", "infinity", "NaN", "NaN"),
     ("-infinity", "-infinity", "NaN", "-Infinity"),

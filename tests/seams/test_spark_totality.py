@@ -17,13 +17,9 @@ import pytest
 from onesided.data.units import Unit
 from onesided.engine.spark.engine import SparkEngine
 from onesided.engine.spark.session import settings
-from onesided.engine.spark.writer import SparkWriter
 from onesided.errors import ReleaseFailed, SourceError
 from support.engines import count_query, counted, sample_query, sampled
-from support.hostile import ARROW, hostile_corpus, hostile_rows
-from support.predicates import SCHEMA
 
-PREDICATES, IN_ONE_STATEMENT, ROWS = 72, 24, 60
 BEYOND = 2**63
 
 
@@ -63,24 +59,6 @@ def test_a_missing_number_is_sensitive_with_every_literal(
             assert counted(keyed.count(count_query(keyed, policy, []))) == [(2, 1)], policy
         for engine in (rows, keyed):
             assert released(engine, f"n > {BEYOND}") == [1]
-
-
-def test_hostile_predicates_on_hostile_rows(spark: Any, tmp_path: Path) -> None:
-    """They mean what they mean everywhere, also where a condition is asked whether it is false."""
-    cells, predicates = hostile_rows(ROWS), hostile_corpus(PREDICATES)
-    table = pa.Table.from_pylist(cells, pa.schema(list(ARROW.items())))
-    pq.write_table(table, tmp_path / "cells.parquet")
-    with opened(spark, tmp_path / "cells.parquet", "id") as engine:
-        for start in range(0, PREDICATES, IN_ONE_STATEMENT):
-            part = [each.bind(SCHEMA) for each in predicates[start : start + IN_ONE_STATEMENT]]
-            texts = [each.render(SparkWriter()) for each in part]
-            listed = ", ".join(f"({text}), ({text}) IS NOT FALSE" for text in texts)
-            with engine._pinned():
-                found = spark.sql(f"SELECT {listed} FROM {engine._view} ORDER BY id").collect()
-            for row, values in zip(cells, found, strict=True):
-                expected = [each.evaluate(row) for each in part]
-                assert list(values[::2]) == expected
-                assert list(values[1::2]) == [value is not False for value in expected]
 
 
 def doubles(*bits: int) -> pa.Array:

@@ -16,6 +16,7 @@ from onesided.errors import SourceError
 
 _TAG_DIGITS = 10
 _FOOTER_BYTES = 64 * 1024
+_SHOWN = 200
 _MAGIC = frozenset("*?[")
 
 
@@ -37,21 +38,14 @@ class Files:
     @classmethod
     def find(cls, text: str) -> Files:
         """The files that a path, a folder (all Parquet files in it) or a glob stands for."""
-        pattern = os.path.expanduser(text)
-        if not os.path.exists(pattern) and not _MAGIC.isdisjoint(pattern):
-            fixed, wild = _parts(pattern)
-            written = os.path.join(glob.escape(str(fixed)), wild)
-            found = [each for each in glob.glob(written, recursive=True) if os.path.isfile(each)]
-        elif os.path.isdir(pattern):
-            fixed = Path(pattern)
-            found = [str(each) for each in fixed.rglob("*.parquet")]
-        else:
-            fixed = Path(pattern).parent
-            found = [pattern] if os.path.isfile(pattern) else []
-        if not found:
-            raise SourceError(f"There is no file {text}; check the path.")
-        base = fixed.resolve()
-        paths = tuple(sorted({Path(each).resolve() for each in found}))
+        try:
+            fixed, found = _found(os.path.expanduser(text))
+            base = fixed.resolve()
+            paths = tuple(sorted({each.resolve() for each in found}))
+        except (OSError, ValueError):  # a name too long or with a NUL, or a folder that just went
+            paths = ()
+        if not paths:
+            raise SourceError(f"There is no file {text[:_SHOWN]}; check the path.")
         return cls(base, paths, _format_of(paths, text))
 
     def relative(self, path: Path) -> str:
@@ -75,6 +69,18 @@ class Files:
                 end = hashlib.sha256(file.read()).hexdigest()
             digest.update(os.fsencode(f"\0{self.relative(path)}\0{size}\0{end}"))
         return digest.hexdigest()
+
+
+def _found(pattern: str) -> tuple[Path, list[Path]]:
+    """The folder that all of the files lie in, and the files."""
+    if not os.path.exists(pattern) and not _MAGIC.isdisjoint(pattern):
+        fixed, wild = _parts(pattern)
+        written = os.path.join(glob.escape(str(fixed)), wild)
+        found = glob.glob(written, recursive=True)
+        return fixed, [Path(each) for each in found if os.path.isfile(each)]
+    if os.path.isdir(pattern):
+        return Path(pattern), list(Path(pattern).rglob("*.parquet"))
+    return Path(pattern).parent, [Path(pattern)] if os.path.isfile(pattern) else []
 
 
 def file_tag(relative: str) -> str:

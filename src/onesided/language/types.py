@@ -12,6 +12,7 @@ INT64_MIN = -(2**63)
 INT64_MAX = 2**63 - 1
 MAX_DIGITS = 38
 _COLUMNS_IN_A_MESSAGE = 20
+_LETTERS = 200
 
 
 class Type(Enum):
@@ -121,4 +122,6 @@ class Schema(Mapping[str, Field]):
             )
         shown = ", ".join(list(self)[:_COLUMNS_IN_A_MESSAGE])
         more = ", …" if len(self) > _COLUMNS_IN_A_MESSAGE else ""
-        raise PolicyError(f"There is no column {name} in the data; there are: {shown}{more}.")
+        raise PolicyError(
+            f"There is no column {name[:_LETTERS]} in the data; there are: {shown}{more}."
+        )

@@ -60,12 +60,6 @@ def terms_json(question: Question, terms: ReleaseTerms) -> dict[str, Any]:
     }
 
 
-@cache
-def _version(library: str) -> str:
-    """Looked up once: it stands in a file, which takes a millisecond to read."""
-    return version(library)
-
-
 def receipt(terms: Mapping[str, Any], charge: Charge) -> dict[str, Any]:
     """The receipt of a release that `charge` paid for under these terms."""
     content = {name: value for name, value in terms.items() if name != "durable"}

@@ -109,8 +109,12 @@ class Levels:
     may_be_empty: NDArray[np.bool_]
 
     def at(self, bins: Counts) -> Levels:
-        found = self.smooth, self.level, self.stands_out, self.may_be_empty
-        return Levels(*(each[bins] for each in found))
+        return Levels(
+            smooth=self.smooth[bins],
+            level=self.level[bins],
+            stands_out=self.stands_out[bins],
+            may_be_empty=self.may_be_empty[bins],
+        )
 
 
 def scenarios(look: Look, dice: np.random.Generator) -> Iterator[Scenario]:
