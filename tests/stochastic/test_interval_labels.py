@@ -13,7 +13,7 @@ import pytest
 import onesided as osd
 from onesided.data.units import Unit
 from onesided.engine.base import CountQuery
-from onesided.engine.duckdb import DuckDBEngine
+from onesided.engine.duckdb.engine import DuckDBEngine
 from onesided.language import Key, Predicate
 from onesided.session import Dataset
 from support.statistics import agrees, too_few_p_value
