@@ -7,7 +7,8 @@ from typing import Any
 import psycopg
 import pyarrow as pa
 import pytest
-from onesided.engine.flavours import PostgresFlavour, SparkFlavour
+from onesided.engine.postgres.flavour import PostgresFlavour
+from onesided.engine.spark.flavour import SparkFlavour
 from onesided.engine.public import read_public
 from support.hostile_columns import HOSTILE
 
