@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 HOUSE = Path(__file__).parents[2]
-PAGES = sorted([*HOUSE.glob("*.md"), *(HOUSE / "docs").rglob("*.md"), *(HOUSE / "src").rglob("*.md")])
+PAGES = sorted(
+    [*HOUSE.glob("*.md"), *(HOUSE / "docs").rglob("*.md"), *(HOUSE / "src").rglob("*.md")]
+)
 MODULES = sorted(
     path for room in ("src", "benchmarks", "examples") for path in (HOUSE / room).rglob("*.py")
 )
