@@ -3,10 +3,10 @@
     python benchmarks/choice.py --seed 12      (ten minutes; any seed draws other histograms)
 
 On made histograms (made_histograms.py), after each probe every candidate is run on the data, not
-only the chosen one. What lies between the chosen one and the best one is the price of choosing by
-what a probe tells; what lies between the best one and the best sound ordinary DP is the price of
-the probe and of the candidates themselves. Beside both: measuring every bin, without
-regard to the probe.
+only the chosen one. The difference between the chosen one and the best one is the price of choosing
+by what a probe tells. The difference between the best one and the best sound ordinary DP is the
+price of the probe and of the candidates themselves. Beside both stands the error of measuring every
+bin, without regard to the probe.
 """
 
 from __future__ import annotations

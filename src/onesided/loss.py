@@ -210,7 +210,7 @@ class Loss:
         """Releases under different policies: each argument is the sum of one policy's losses.
 
         Under the minimum relaxation (sensitive where *all* policies say so) the pair is
-        (Σ Sⱼ, Σ max(Sⱼ, Tⱼ)): a removed unit is sensitive for every policy, while an added one that
+        (Σ Sⱼ, Σ max(Sⱼ, Tⱼ)). A removed unit is sensitive for every policy. An added unit that
         the relaxation calls non-sensitive may be either for each of them.
         """
         if len(sums) == 1:

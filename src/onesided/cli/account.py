@@ -40,7 +40,7 @@ _TO_THE_SECOND = len("2024-02-29T23:59:59")
     type=float,
     default=0.5,
     show_default=True,
-    help="The share of units to assume non-sensitive; the true one is secret.",
+    help="The share of units that you assume to be non-sensitive; the true one is secret.",
 )
 @as_json
 def plan(
@@ -52,7 +52,7 @@ def plan(
 ) -> None:
     """What a count of SOURCE would cost by each mechanism, and its expected error.
 
-    Nothing is spent: neither policy nor groups are looked at, only public facts and the account.
+    Nothing is spent. Only public facts and the account are read, not the policy and the groups.
     """
     from onesided.loss import show
 
@@ -80,14 +80,20 @@ def plan(
 @click.command()
 @click.argument("ledger")
 @config_option
-@click.option("--verify", is_flag=True, help="Check the whole ledger; exit 1 where it is wrong.")
-@click.option("--anchor", metavar="ENTRIES:HASH", help="With --verify: an end noted elsewhere.")
-@click.option("--export", type=click.Path(path_type=Path), help="Write JSON for auditors.")
-@click.option("--chart", type=click.Path(path_type=Path), help="Draw it: .svg .png .html")
-@click.option("--raise", "raised", metavar="DATASET", help="Raise the budget of this data set …")
-@click.option("--to", metavar="EPSILON", help="… to so much,")
-@click.option("--who", help="… by whom,")
-@click.option("--why", help="… and why; the ledger keeps all of it.")
+@click.option("--verify", is_flag=True, help="Check the whole ledger; exit code 1 if it is wrong.")
+@click.option(
+    "--anchor",
+    metavar="ENTRIES:HASH",
+    help="Check that the ledger still has this end, noted earlier.",
+)
+@click.option(
+    "--export", type=click.Path(path_type=Path), help="Write the ledger as JSON for auditors."
+)
+@click.option("--chart", type=click.Path(path_type=Path), help="Draw a chart: .svg, .png or .html.")
+@click.option("--raise", "raised", metavar="DATASET", help="Raise the budget of this data set.")
+@click.option("--to", metavar="EPSILON", help="With --raise: the new budget.")
+@click.option("--who", help="With --raise: who raises it.")
+@click.option("--why", help="With --raise: the reason. The ledger keeps who, when and why.")
 @overwrite_option
 @as_json
 def budget(

@@ -36,7 +36,9 @@ chart_option = click.option(
 
 @click.command()
 @click.argument("name")
-@click.option("--epsilon", default="1", show_default=True, help="The claim that is held against.")
+@click.option(
+    "--epsilon", default="1", show_default=True, help="The ε that the mechanism is said to keep."
+)
 @click.option(
     "--method",
     type=click.Choice(["both", "exact", "runs"]),
@@ -47,11 +49,13 @@ chart_option = click.option(
 @click.option(
     "--pairs",
     type=click.Path(path_type=Path),
-    help='JSON: [[D, D′], …], each {"all": […], "nonsensitive": […]}; else pairs are searched.',
+    help='JSON: [[D, D′], …], each {"all": […], "nonsensitive": […]}; default: search for pairs.',
 )
 @click.option("--time", default=60.0, show_default=True, help="Seconds for the whole audit.")
-@click.option("--confidence", default=0.99, show_default=True, help="Of the bound from runs.")
-@click.option("--seed", default=0, show_default=True)
+@click.option(
+    "--confidence", default=0.99, show_default=True, help="Of the lower bound that runs give."
+)
+@click.option("--seed", default=0, show_default=True, help="Of the search and of all runs.")
 @click.option("--workers", default=2, show_default=True, help="Processes for the runs.")
 @chart_option
 @overwrite_option
@@ -71,7 +75,7 @@ def audit(
 ) -> None:
     """Try to refute the promise of the mechanism NAME; exit code 1 if that succeeds.
 
-    Not being refuted by runs is no proof: they can only reject.
+    Runs can only reject: a mechanism that they do not refute is not proven by that.
     """
     from onesided.audit import Deadline, StatisticalAudit, target
 
@@ -114,7 +118,7 @@ def audit(
 
 
 @click.command()
-@click.option("--against", help="One release by its name in the table; default: all of them.")
+@click.option("--against", help="One release, by its name in the table; default: all.")
 @click.option(
     "--data",
     type=click.Choice(["building", "republica"]),
@@ -122,9 +126,14 @@ def audit(
     show_default=True,
     help="A building of four people, or the re:publica trace in ONESIDED_DATA.",
 )
-@click.option("--epsilon", default="1", show_default=True)
-@click.option("--trials", default=300, show_default=True)
-@click.option("--seed", default=0, show_default=True)
+@click.option("--epsilon", default="1", show_default=True, help="That of every release.")
+@click.option(
+    "--trials",
+    default=300,
+    show_default=True,
+    help="Outputs of each release that the attacker sees.",
+)
+@click.option("--seed", default=0, show_default=True, help="Of the releases.")
 @chart_option
 @overwrite_option
 @as_json

@@ -13,8 +13,8 @@ from onesided.errors import RequestError
 
 
 @click.command()
-@click.option("--scale", default=0.01, show_default=True, help="1 is a full building.")
-@click.option("--seed", default=0, show_default=True)
+@click.option("--scale", default=0.01, show_default=True, help="The size; 1 is a full building.")
+@click.option("--seed", default=0, show_default=True, help="Of all that is simulated.")
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="A folder.")
 @overwrite_option
 @as_json
@@ -36,10 +36,19 @@ def simulate(scale: float, seed: int, out: Path, overwrite: bool, as_json: bool)
 @click.option("--device", default="device", show_default=True, help="The column of the device.")
 @click.option("--ap", default="ap", show_default=True, help="The column of the access point.")
 @click.option("--time", default="ts", show_default=True, help="The column of the time.")
-@click.option("--keep", multiple=True, metavar="NAME=COLUMN", help="Further columns to keep.")
-@click.option("--slot", default=10, show_default=True, help="Minutes; a divisor of a day.")
-@click.option("--timezone", help="Where days are cut, for times with a zone; default: UTC.")
-@click.option("--memory-limit", help="What the engine may use, such as 2GB.")
+@click.option(
+    "--keep",
+    multiple=True,
+    metavar="NAME=COLUMN",
+    help="A further column to keep, under this name.",
+)
+@click.option(
+    "--slot", default=10, show_default=True, help="The minutes of a slot, which must divide a day."
+)
+@click.option(
+    "--timezone", help="The time zone in which a day begins, for times with a zone; default: UTC."
+)
+@click.option("--memory-limit", help="The memory that the engine may use, such as 2GB.")
 @overwrite_option
 @as_json
 def trajectories(
@@ -57,7 +66,10 @@ def trajectories(
     overwrite: bool,
     as_json: bool,
 ) -> None:
-    """Turn the Wi-Fi associations in FILE into daily trajectories of modal access points."""
+    """Turn the Wi-Fi associations in FILE into daily trajectories.
+
+    Each slot of a trajectory has the access point that saw the device most often in it.
+    """
     from onesided.datasets.wifi import trajectories as make
 
     if file is not None and (table is not None or connection is not None):

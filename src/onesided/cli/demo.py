@@ -11,9 +11,16 @@ from onesided.cli.printing import note
 
 
 @click.command()
-@click.option("--out", default="demo", show_default=True, type=click.Path(path_type=Path))
-@click.option("--scale", default=0.02, show_default=True, help="1 is a full building.")
-@click.option("--seed", default=7, show_default=True, help="Of the people; noise is always real.")
+@click.option(
+    "--out", default="demo", show_default=True, type=click.Path(path_type=Path), help="A folder."
+)
+@click.option("--scale", default=0.02, show_default=True, help="The size; 1 is a full building.")
+@click.option(
+    "--seed",
+    default=7,
+    show_default=True,
+    help="Of the simulated people; noise is always drawn anew.",
+)
 @as_json
 def demo(out: Path, scale: float, seed: int, as_json: bool) -> None:
     """Simulate a building, publish a true sample and a histogram, and write a page about it."""

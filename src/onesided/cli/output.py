@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import click
@@ -16,6 +17,11 @@ from onesided.visible import json_text, visible
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 overwrite_option = click.option("--overwrite", is_flag=True, help="Replace existing output.")
+out_option = click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="A .parquet, .csv or .arrow file; default: show the table.",
+)
 
 MOST_ROWS = 40
 _WIDE = 200

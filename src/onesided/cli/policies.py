@@ -10,8 +10,10 @@ from onesided.cli.output import as_json, show_facts, show_json
 from onesided.cli.sources import Command, with_options
 
 _OPTIONS = (
-    click.option("--schema", "source", help="Check against the columns of this source."),
-    click.option("--table", metavar="NAME", help="Or against those of a table at --connection."),
+    click.option("--schema", "source", help="Check against the columns of this file."),
+    click.option(
+        "--table", metavar="NAME", help="Check against the columns of this table at --connection."
+    ),
     click.option("--connection", metavar="ADDRESS", help="postgresql://…"),
 )
 
@@ -30,7 +32,7 @@ def policy() -> None:
 @_schema
 @as_json
 def check(sql: str, as_json: bool, **columns: str | None) -> None:
-    """Whether SQL is a policy, and its canonical form."""
+    """Say whether SQL is a policy, and show its canonical form."""
     from onesided.policy import Policy
 
     accepted = Policy(sql)
@@ -46,7 +48,10 @@ def check(sql: str, as_json: bool, **columns: str | None) -> None:
 @_schema
 @as_json
 def relaxes(first: str, second: str, as_json: bool, **columns: str | None) -> int:
-    """Whether all that FIRST calls sensitive is sensitive under SECOND; exit 1 unless proven."""
+    """Say whether all that FIRST calls sensitive is sensitive under SECOND too.
+
+    Exit code 0 if that is proven, otherwise 1.
+    """
     from onesided.policy import Policy
 
     answer = Policy(first).relaxes(Policy(second), _schema_of(**columns))

@@ -33,12 +33,12 @@ _COMMANDS = {
     "sum": ("sums", "sum_", "Publish sums of a column by group."),
     "mean": ("sums", "mean", "Publish means of a column by group."),
     "sql": ("sql", "sql", "Answer one SELECT: counts, sums and means by group."),
-    "plan": ("account", "plan", "What a count would cost and how exact it would be; free."),
+    "plan": ("account", "plan", "Show what a count would cost and how exact it would be; free."),
     "budget": ("account", "budget", "Show, verify or raise the budgets of a ledger."),
     "policy": ("policies", "policy", "Check a policy, or whether one relaxes another."),
     "mechanisms": ("mechanisms", "mechanisms", "List the mechanisms."),
     "audit": ("audits", "audits", "Try to refute what a mechanism or a session promises."),
-    "attack": ("audit", "attack", "Exclusion attacks: what an attacker learns."),
+    "attack": ("audit", "attack", "Attack releases, and show what an attacker learns."),
     "simulate": ("datasets", "simulate", "Make the Wi-Fi trace of a building."),
     "trajectories": (
         "datasets",
@@ -73,8 +73,8 @@ class _LazyGroup(click.Group):
 def cli() -> None:
     """Publish data in which only some records are sensitive.
 
-    A policy says which records are (true or NULL means sensitive); one-sided differential privacy
-    protects them and even hides which they are, and the rest is used almost freely.
+    A policy says which records are sensitive. One-sided differential privacy protects them and even
+    hides which they are. The other records are used almost freely.
 
     Exit codes: 0 done, 1 a check says no, 2 bad input, 3 over budget, 4 failed after the charge,
     130 interrupted, 141 nobody reads the output any more, 143 terminated.

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from onesided.cli.output import as_json, overwrite_option, working
+from onesided.cli.output import as_json, out_option, overwrite_option, working
 from onesided.cli.reports import check_output, report, show_release, write_release
 from onesided.cli.sources import group_options, opened, release_options, split_list
 from onesided.engine.registry import places
@@ -16,8 +16,8 @@ from onesided.errors import RequestError
 
 @click.command()
 @release_options
-@click.option("--columns", help="The columns to publish, with commas; default: all of them.")
-@click.option("--out", type=click.Path(path_type=Path), help=".parquet .csv .arrow")
+@click.option("--columns", help="The columns to publish, with commas; default: all.")
+@click.option("--out", type=click.Path(path_type=Path), help="A .parquet, .csv or .arrow file.")
 @click.option("--into", metavar="PLACE", help=f"Beside the data: {places()}.")
 @overwrite_option
 @as_json
@@ -55,7 +55,7 @@ def sample(
 @release_options
 @group_options
 @click.option("--mechanism", default="auto", show_default=True, help="See `onesided mechanisms`.")
-@click.option("--out", type=click.Path(path_type=Path), help=".parquet .csv .arrow")
+@out_option
 @overwrite_option
 @as_json
 def count(

@@ -19,16 +19,18 @@ NEEDED = ("altair", "scipy", "sklearn", "vl_convert")
 
 @click.command()
 @click.argument("figures", nargs=-1, metavar="[FIGURE]...")
-@click.option("--all", "everything", is_flag=True, help="All figures; so without names, too.")
-@click.option("--quick", is_flag=True, help="Few runs on a small building: minutes, rough numbers.")
+@click.option("--all", "everything", is_flag=True, help="All figures, as without names.")
+@click.option(
+    "--quick", is_flag=True, help="Few runs and a small building: takes minutes, numbers are rough."
+)
 @click.option(
     "--data",
     type=click.Path(path_type=Path),
     envvar="ONESIDED_DATA",
-    help="The folder of published data; what is not there is made.  [env: ONESIDED_DATA]",
+    help="The folder of published data; default: ONESIDED_DATA. What is not there is made.",
 )
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="A folder.")
-@click.option("--seed", default=0, show_default=True)
+@click.option("--seed", default=0, show_default=True, help="Of all measurements.")
 @as_json
 def reproduce(
     figures: tuple[str, ...],
@@ -42,7 +44,7 @@ def reproduce(
     """Measure the paper's evaluation again and write report.html and results.json.
 
     Figures: table1, table2, crossover, classification, ngrams, occupancy, regret, by-policy,
-    by-dataset, pdp. An interrupted run goes on where it stopped when it is started again.
+    by-dataset, pdp. An interrupted run goes on when the same command is given again.
     """
     if everything and figures:
         raise RequestError("Name some figures, or ask for all of them, but not both.")

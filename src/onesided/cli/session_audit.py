@@ -27,8 +27,12 @@ _MOST_LETTERS = 2000
     "--connection", metavar="ADDRESS", help="postgresql://…, or for Spark local[2] or spark://…."
 )
 @click.option("--time", default=60.0, show_default=True, help="Seconds for the whole audit.")
-@click.option("--pairs", type=click.IntRange(min=1), help="Stop after so many pairs.")
-@click.option("--seed", default=0, show_default=True)
+@click.option(
+    "--pairs",
+    type=click.IntRange(min=1),
+    help="Stop after this many pairs; default: when the time is over.",
+)
+@click.option("--seed", default=0, show_default=True, help="Of the tables and requests.")
 @as_json
 def session(
     engine: str, connection: str | None, time: float, pairs: int | None, seed: int, as_json: bool

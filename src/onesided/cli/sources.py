@@ -33,32 +33,56 @@ _OPTIONS = (
         metavar="ADDRESS",
         help=f"{addresses()}.",
     ),
-    click.option("--unit", help="Columns of one record, such as device,day; default: each row."),
-    click.option("--policy", help="SQL; true or NULL means sensitive."),
+    click.option(
+        "--unit", help="Columns that name one record, such as device,day; default: each row is one."
+    ),
+    click.option("--policy", help="SQL; a row is sensitive where it is true or NULL."),
     click.option("--epsilon", required=True, help="The privacy loss of this release."),
-    click.option("--ledger", help="File or postgresql:// address that keeps the account."),
-    click.option("--budget", help="The most that all releases may cost; default: epsilon."),
+    click.option(
+        "--ledger",
+        help="File or postgresql:// address that keeps the account; default: none, the account "
+        "ends with the command.",
+    ),
+    click.option(
+        "--budget", help="The most that all releases may cost; default without a ledger: epsilon."
+    ),
     click.option("--name", help="The account's name; default: that of the file or table."),
     click.option("--data-version", "version", help="Your name for this state of the data."),
-    click.option("--partition-by", help="Columns of the unit whose values compose in parallel."),
+    click.option(
+        "--partition-by",
+        help="Columns of the unit; releases on different values of one cost their maximum, not "
+        "their sum.",
+    ),
     click.option("--part", metavar="COLUMN=VALUE", help="Only this part of --partition-by."),
-    click.option("--stricter-policy", help="SQL; for this release, more is sensitive."),
-    click.option("--memory-limit", help="What the engine may use, such as 2GB."),
-    click.option("--statement-timeout", type=float, help="Seconds that a server may take."),
+    click.option(
+        "--stricter-policy", help="SQL; a policy for this release, under which more is sensitive."
+    ),
+    click.option("--memory-limit", help="The memory that the engine may use, such as 2GB."),
+    click.option(
+        "--statement-timeout",
+        type=float,
+        help="Seconds that PostgreSQL may take for one statement; default: no limit.",
+    ),
 )
-_WHERE = click.option("--where", help="SQL; choose rows (NULL does not).")
+_WHERE = click.option("--where", help="SQL; only rows for which it is true.")
 _FRESH = click.option("--fresh", is_flag=True, help="Pay again rather than repeat a paid release.")
 _PURPOSE = click.option(
-    "--purpose", help="To what end, at most 200 characters; public, and kept in the ledger."
+    "--purpose",
+    help="What the release is for, in at most 200 characters; public, and kept in the ledger.",
 )
 _BY = click.option(
-    "--by", default="", help="Group keys with commas: room,hour(ts),bucket(age, 10)."
+    "--by",
+    default="",
+    help="Group keys with commas: room,hour(ts),bucket(age, 10); default: all in one group.",
 )
 domain_option = click.option(
-    "--domain", multiple=True, metavar="KEY=VALUES", help="a,b,c or a file; * is the rest."
+    "--domain",
+    multiple=True,
+    metavar="KEY=VALUES",
+    help="The possible values of a key: a,b,c or a file; * as the last one stands for all others.",
 )
 max_groups_option = click.option(
-    "--max-groups", type=int, help="The most groups that count for one unit."
+    "--max-groups", type=int, help="The most groups in which one unit counts."
 )
 _ACCOUNT = ("unit", "policy", "ledger", "name", "partition_by")
 _ASKED = ("where", "by", "max_groups", "fresh")

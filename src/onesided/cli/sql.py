@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from onesided.cli.output import as_json, overwrite_option, working
+from onesided.cli.output import as_json, out_option, overwrite_option, working
 from onesided.cli.reports import check_output, show_release
 from onesided.cli.sources import (
     domain_option,
@@ -22,15 +22,34 @@ from onesided.cli.sources import (
 @click.command()
 @click.argument("query")
 @statement_options
-@click.option("--mechanism", default="auto", show_default=True, help="What counts units.")
+@click.option(
+    "--mechanism",
+    default="auto",
+    show_default=True,
+    help="What counts units: see `onesided mechanisms`.",
+)
 @max_groups_option
-@click.option("--max-rows", type=int, help="The most rows that count for one unit in a group.")
-@click.option("--bound", multiple=True, metavar="COLUMN=B", help="What one unit may add to a SUM.")
-@click.option("--grid", multiple=True, metavar="COLUMN=STEP", help="The steps of a SUM.")
-@click.option("--nonnegative", default="", help="Columns, with commas, that are never below 0.")
+@click.option("--max-rows", type=int, help="The most rows of one unit that count in a group.")
+@click.option(
+    "--bound",
+    multiple=True,
+    metavar="COLUMN=B",
+    help="The most that one unit may add to a SUM or AVG of this column in a group.",
+)
+@click.option(
+    "--grid",
+    multiple=True,
+    metavar="COLUMN=STEP",
+    help="Values are rounded down to whole steps of it; default: by the type of the column.",
+)
+@click.option(
+    "--nonnegative", default="", help="Columns, with commas, in which no value is below 0."
+)
 @domain_option
-@click.option("--public", multiple=True, metavar="NAME=FILE", help="A public table to be joined.")
-@click.option("--out", type=click.Path(path_type=Path), help=".parquet .csv .arrow")
+@click.option(
+    "--public", multiple=True, metavar="NAME=FILE", help="A public table that the query joins."
+)
+@out_option
 @overwrite_option
 @as_json
 def sql(
@@ -50,8 +69,8 @@ def sql(
 ) -> None:
     """Answer QUERY, one SELECT from the table SOURCE, which FROM calls by its name or `data`.
 
-    COUNT(*), COUNT(DISTINCT …) of the units' key, SUM and AVG share ε evenly; HAVING, ORDER BY and
-    LIMIT are free. All else is refused with the reason.
+    COUNT(*), COUNT(DISTINCT …) of the units' key, SUM and AVG get equal shares of ε. HAVING, ORDER
+    BY and LIMIT are free. Everything else is refused, and the reason is given.
     """
     outputs = check_output(out, overwrite=overwrite)
     tables = named_values(public, "--public") or None

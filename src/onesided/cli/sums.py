@@ -7,16 +7,19 @@ from typing import Any
 
 import click
 
-from onesided.cli.output import as_json, overwrite_option, working
+from onesided.cli.output import as_json, out_option, overwrite_option, working
 from onesided.cli.reports import check_output, show_release
 from onesided.cli.sources import Command, group_options, opened, release_options, with_options
 
 _OPTIONS = (
     click.option("--column", required=True, help="The column of numbers."),
     click.option("--bound", required=True, help="The most that one unit may add to a group."),
-    click.option("--grid", help="Values are rounded down to whole steps of it."),
+    click.option(
+        "--grid",
+        help="Values are rounded down to whole steps of it; default: by the type of the column.",
+    ),
     group_options,
-    click.option("--out", type=click.Path(path_type=Path), help=".parquet .csv .arrow"),
+    out_option,
 )
 
 
@@ -25,7 +28,11 @@ def _sum_options(command: Command) -> Command:
 
 
 @click.command("sum")
-@click.option("--nonnegative", is_flag=True, help="No value is below 0: the sum is bounded below.")
+@click.option(
+    "--nonnegative",
+    is_flag=True,
+    help="You know that no value is below 0, so the sum has a certain lower bound.",
+)
 @_sum_options
 def sum_(
     source: str | None,
@@ -50,7 +57,12 @@ def sum_(
 
 
 @click.command()
-@click.option("--max-rows", type=int, help="Mean over rows, so many of one unit in a group.")
+@click.option(
+    "--max-rows",
+    type=int,
+    help="The mean of rows, of which at most this many of one unit count in a group; default: the "
+    "mean of units.",
+)
 @_sum_options
 def mean(
     source: str | None,
@@ -66,7 +78,7 @@ def mean(
 ) -> None:
     """Publish the mean of a column of SOURCE in each group: a sum and a count at half of ε each.
 
-    It is the mean of the units' totals; with --max-rows it is one of rows.
+    It is the mean of the units' totals. With --max-rows it is the mean of rows.
     """
     outputs = check_output(out, overwrite=overwrite)
     with opened(source, outputs=outputs, epsilon=epsilon, **options) as (dataset, asked):

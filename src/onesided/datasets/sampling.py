@@ -39,8 +39,8 @@ class OptIn(Protocol):
 class MSampling:
     """Close: a subset whose bin positions have nearly the mean and deviation of the whole.
 
-    With μ and σ the mean and standard deviation of the bin position (from 0) over records, a
-    uniformly drawn subset is accepted when |μ' − μ| ≤ θμ and |σ' − σ| ≤ θσ, θ = `theta`; so the
+    μ and σ are the mean and standard deviation of the bin position (from 0) over records, and θ is
+    `theta`. A uniformly drawn subset is accepted when |μ' − μ| ≤ θμ and |σ' − σ| ≤ θσ. So the
     result is uniform among all subsets that meet the bounds.
     """
 

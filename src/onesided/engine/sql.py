@@ -1,8 +1,8 @@
 """The statements, one template a job, for every engine.
 
-Names that the templates add start with `osd_`, a prefix that no column of a source may have:
-osd_sensitive says whether a unit is, osd_g0, osd_g1, … are the group keys, osd_amount0, … are what
-a unit adds to each sum, osd_all and osd_ns are the two figures of a group.
+Names that the templates add start with `osd_`, a prefix that no column of a source may have.
+osd_sensitive says whether a unit is sensitive. osd_g0, osd_g1, … are the group keys, and
+osd_amount0, … are what a unit adds to each sum. osd_all and osd_ns are the two figures of a group.
 
 Sensitivity is always taken over all rows of a unit, before any filter. The coin of a keyed unit is
 tossed in HAVING, in one CASE with the unit's sensitivity: as a plain condition on the key it would

@@ -1,8 +1,8 @@
 """From text to tree, by allow-list: what is not named here is refused.
 
 sqlglot reads the text as the only projection of a SELECT, in the DuckDB dialect. It accepts far
-more than a predicate may say and rewrites some of it in passing, so its tree is never rendered:
-each node is converted by its exact type, and an argument that is not expected is a refusal too.
+more than a predicate may say and rewrites some of it in passing, so its tree is never rendered.
+Each node is converted by its exact type, and an argument that is not expected is refused too.
 """
 
 from __future__ import annotations

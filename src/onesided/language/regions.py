@@ -47,10 +47,10 @@ def representatives(
 ) -> list[Representative]:
     """One value, or more, of every region of a column that is not NULL.
 
-    `field` is the column where a schema is at hand. Without one the type is told by the literals
-    in `cuts`, and a number may be an integer or not, a date may have a time of day or not: a value
-    that only the wider type has is marked as not certain. Where the column `meets_columns`, one
-    of them may hold floats, which integers are converted to then.
+    `field` is the column where a schema is at hand. Without one the type follows from the literals
+    in `cuts`. Then a number need not be an integer, and a date may have a time of day. A value that
+    only the wider type has is marked as not certain. Where the column `meets_columns`, one of them
+    may hold floats, which integers are converted to then.
     """
     values = [cut for cut in cuts if cut is not None]
     kind = _kind_of(values) if field is None else field.type

@@ -1,8 +1,8 @@
 """`dawa`: choose buckets of nearly equal counts, then measure their totals.
 
-The idea of data-dependent buckets is DAWA's (Li, Hay, Miklau 2014); how they are chosen is not: the
-partition is drawn from the exponential mechanism over all prunings of a fixed tree of boxes, which
-is private for a reason that can be written down (dawa.md), and exactly (partition.md).
+The idea of data-dependent buckets is DAWA's (Li, Hay, Miklau 2014); how they are chosen is not. The
+partition is drawn from the exponential mechanism over all prunings of a fixed tree of boxes. Why
+this is private is proven in dawa.md, and that the draw is exact in partition.md.
 """
 
 from __future__ import annotations

@@ -46,10 +46,11 @@ class SensitiveTotal:
 class Residual(Mechanism):
     """ỹ = (x_ns − G)₊ at b = ε − a, then the sensitive units of the bins with ỹ > 0 at a.
 
-    With S = {i : ỹᵢ > 0}: (n − Σỹ)₊ sensitive units are expected, and to lie like ỹ; neighbours in
-    S are merged until a bucket expects c·k/a of them; each bucket's true number of sensitive units
-    is measured with two-sided geometric noise of rate a/k, shrunk (`shrunk_to_foreseen`) and spread
-    over its bins in proportion to ỹ. Buckets follow from ỹ and n: no budget goes into structure.
+    Let S = {i : ỹᵢ > 0}. (n − Σỹ)₊ sensitive units are expected, spread over the bins like ỹ.
+    Neighbours in S are merged until a bucket expects c·k/a of them. Each bucket's true number of
+    sensitive units is measured with two-sided geometric noise of rate a/k. The result is shrunk
+    (`shrunk_to_foreseen`) and spread over the bucket's bins in proportion to ỹ. Buckets follow from
+    ỹ and n: no budget goes into structure.
 
     - `sensitive_share`: a/ε, above 0 and at most 1/2.
     - `merge`: c.

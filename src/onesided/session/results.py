@@ -1,8 +1,8 @@
 """The rest of a SELECT, on released values: joining figures, HAVING, ORDER BY, LIMIT.
 
-Keys and figures stay in Arrow. What decides about rows is a form of their values that every value
-has and that can be compared: NaN equals itself and stands above all numbers, a date may lie
-beyond Python's years, and a text may hold any bytes.
+Keys and figures stay in Arrow. Rows are compared by a form of their values that every value has. In
+this form NaN equals itself and stands above all numbers, a date may lie beyond Python's years, and
+a text may hold any bytes.
 """
 
 from __future__ import annotations

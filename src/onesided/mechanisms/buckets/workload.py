@@ -80,8 +80,8 @@ def least_squares(levels: list[Counts], fanout: int) -> Floats:
     """The estimate of the buckets nearest to all measurements, which have the same variance.
 
     `levels` go from the buckets up to the largest groups. From the bottom up, each group combines
-    its own measurement with the sum of its parts in inverse proportion to their variances; from
-    the top down, what a group differs from the sum of its parts is shared out by variance.
+    its own measurement with the sum of its parts in inverse proportion to their variances. From the
+    top down, the difference between a group and the sum of its parts is shared out by variance.
     """
     estimates, variances = [levels[0].astype(np.float64)], [np.ones(levels[0].size)]
     for measured in levels[1:]:

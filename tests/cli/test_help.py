@@ -1,0 +1,46 @@
+"""`--help` of every command: each option says what it is for and which value it has by default."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import click
+import pytest
+
+from onesided.cli.program import cli
+from onesided.cli.reproduce import reproduce
+from onesided.experiments.figures import FIGURES
+
+
+def every_command(group: click.Group, above: str = "") -> Iterator[tuple[str, click.Command]]:
+    """All commands below `group`, with the words that call them."""
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        yield f"{above}{name}", command
+        if isinstance(command, click.Group):
+            yield from every_command(command, f"{above}{name} ")
+
+
+COMMANDS = dict(every_command(cli))
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_says_what_it_does(name: str) -> None:
+    assert COMMANDS[name].help
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_an_option_says_what_it_is_for_and_its_default(name: str) -> None:
+    for option in COMMANDS[name].params:
+        if isinstance(option, click.Option):
+            assert option.help, option.name
+            has_default = not option.is_flag and option.to_info_dict()["default"] not in (None, "")
+            says_it = option.show_default or "default" in option.help
+            assert says_it or not has_default or option.multiple, option.name
+
+
+def test_reproduce_names_every_figure_in_its_order() -> None:
+    words = " ".join((reproduce.help or "").split())
+    assert f"Figures: {', '.join(figure.name for figure in FIGURES)}." in words
