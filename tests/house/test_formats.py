@@ -15,7 +15,7 @@ from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
 import onesided as osd
-from onesided.ledger import Ledger
+from onesided.ledger import Ledger, StewardLook
 from onesided.ledger.chain import FORMAT, EntryKind
 from onesided.ledger.export import EXPORT_FORMAT
 from onesided.loss import Loss
@@ -61,6 +61,16 @@ def _busy(place: Place) -> Ledger:
     account.keep_step(charge, "probe", b"seen")
     account.store(account.settle(charge, Loss("1/8", "7/8"), {}), b"released", _receipts()[0])
     account.raise_budget(Fraction(200), who="Ada", why="second wave")
+    ledger.note(
+        StewardLook(
+            dataset="visits",
+            unit=("device",),
+            policy_id="policy-1",
+            policy_sql="age < 18",
+            secret=True,
+            who="a17",
+        )
+    )
     return ledger
 
 

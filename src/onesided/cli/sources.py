@@ -24,6 +24,11 @@ config_option = click.option(
     help="The file that describes data sets by name; default: onesided.toml.",
 )
 
+_EPSILON = click.option("--epsilon", required=True, help="The privacy loss of this release.")
+_PART = click.option("--part", metavar="COLUMN=VALUE", help="Only this part of --partition-by.")
+_STRICTER = click.option(
+    "--stricter-policy", help="SQL; a policy for this release, under which more is sensitive."
+)
 _OPTIONS = (
     click.argument("source", required=False),
     config_option,
@@ -37,7 +42,7 @@ _OPTIONS = (
         "--unit", help="Columns that name one record, such as device,day; default: each row is one."
     ),
     click.option("--policy", help="SQL; a row is sensitive where it is true or NULL."),
-    click.option("--epsilon", required=True, help="The privacy loss of this release."),
+    _EPSILON,
     click.option(
         "--ledger",
         help="File or postgresql:// address that keeps the account; default: none, the account "
@@ -53,10 +58,8 @@ _OPTIONS = (
         help="Columns of the unit; releases on different values of one cost their maximum, not "
         "their sum.",
     ),
-    click.option("--part", metavar="COLUMN=VALUE", help="Only this part of --partition-by."),
-    click.option(
-        "--stricter-policy", help="SQL; a policy for this release, under which more is sensitive."
-    ),
+    _PART,
+    _STRICTER,
     click.option("--memory-limit", help="The memory that the engine may use, such as 2GB."),
     click.option(
         "--statement-timeout",
@@ -99,6 +102,12 @@ def with_options(command: Command, options: tuple[Callable[[Command], Command], 
 def account_options(command: Command) -> Command:
     """Adds what says which data, under which policy, from which budget."""
     return with_options(command, _OPTIONS)
+
+
+def steward_options(command: Command) -> Command:
+    """Adds what says which data and which policy, without any release of them."""
+    release = (_EPSILON, _PART, _STRICTER)
+    return with_options(command, tuple(each for each in _OPTIONS if each not in release))
 
 
 def source_options(command: Command) -> Command:
@@ -161,9 +170,9 @@ def _asked(domains: Mapping[str, str], options: dict[str, Any]) -> dict[str, Any
         from onesided.session.domains import read_domain
 
         asked["domain"] = {key: read_domain(text) for key, text in domains.items()}
-    part, purpose = options.pop("part"), options.pop("purpose", None)
+    part, purpose = options.pop("part", None), options.pop("purpose", None)
     asked["part"] = None if part is None else named_values((part,), "--part")
-    asked["policy"] = options.pop("stricter_policy")
+    asked["policy"] = options.pop("stricter_policy", None)
     return asked if purpose is None else {**asked, "purpose": purpose}
 
 
@@ -186,12 +195,12 @@ def _standing(dataset: Any) -> str:
 
 
 def _arguments(
-    source: str | None, *, epsilon: str, config: Path | None, **options: Any
+    source: str | None, *, config: Path | None, epsilon: str | None = None, **options: Any
 ) -> tuple[dict[str, Any], Path | None]:
     """The arguments of `onesided.open`, and the file that describes the data set, if one does.
 
     The data are named by their name, path or table; without a ledger the budget is that of one
-    release.
+    release, where there is one.
 
     `options` are arguments of `onesided.open`. They come before what a description says, except
     for those that name the account: two ways to say these would be two accounts for the same data.
@@ -216,7 +225,7 @@ def _arguments(
         )
     else:
         arguments = {"source": source, **given}
-    if "ledger" not in arguments:
+    if "ledger" not in arguments and epsilon is not None:
         arguments.setdefault("budget", epsilon)
     return arguments, None if described is None else described.file
 

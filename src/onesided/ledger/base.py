@@ -286,6 +286,21 @@ class Quote:
 
 
 @dataclass(frozen=True, kw_only=True)
+class StewardLook:
+    """That a steward looked at the data themselves, at which policy, and whether at its secrets.
+
+    What was seen is not kept. An auditor learns from it which policies were tried.
+    """
+
+    dataset: str
+    unit: tuple[str, ...]
+    policy_id: str
+    policy_sql: str
+    secret: bool
+    who: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Head:
     """The end of the chain. Noted elsewhere it proves later that nothing before it was undone."""
 

@@ -37,6 +37,7 @@ class EntryKind(StrEnum):
     RELEASE = "release"
     FAILURE = "failure"
     BUDGET = "budget"
+    LOOK = "look"
 
 
 def canonical(value: object) -> str:

@@ -38,6 +38,7 @@ from onesided.ledger.base import (
     Quote,
     Snapshot,
     Spending,
+    StewardLook,
     StoredRelease,
     Terms,
     Verification,
@@ -119,6 +120,10 @@ class Ledger(Protocol):
 
     def accounts(self) -> tuple[Account, ...]:
         """The accounts there are, oldest first."""
+        ...
+
+    def note(self, look: StewardLook) -> None:
+        """Keep that somebody looked at the data; it belongs to no account, and opens none."""
         ...
 
     def verify(self, anchor: Head | None = None) -> Verification:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from onesided.errors import LedgerError, RequestError
-from onesided.ledger.account import StoredAccount, check_label
-from onesided.ledger.base import Head, LedgerDamaged, Terms, Verification
+from onesided.ledger.account import StoredAccount, check_label, check_text
+from onesided.ledger.base import LONGEST_WHO, Head, LedgerDamaged, StewardLook, Terms, Verification
 from onesided.ledger.chain import EntryKind, canonical
 from onesided.ledger.export import exported
 from onesided.ledger.protocols import Account
@@ -57,6 +58,15 @@ class StoredLedger:
                 StoredAccount(self._store, entry.number, agreed(rows, entry))
                 for entry in rows.opened_accounts()
             )
+
+    def note(self, look: StewardLook) -> None:
+        """Keep that somebody looked at the data; it belongs to no account, and opens none."""
+        check_label(look.dataset, "name of the data set")
+        check_text(look.who, "id of who asks", LONGEST_WHO)
+        content = {**asdict(look), "unit": list(look.unit)}
+        del content["dataset"]
+        with self._store.writing() as rows:
+            rows.append(EntryKind.LOOK, account=None, label=look.dataset, content=content)
 
     def verify(self, anchor: Head | None = None) -> Verification:
         """Check the chain, all sums and all releases, and that `anchor` is still part of it."""

@@ -106,6 +106,7 @@ class _Story:
             EntryKind.RELEASE: self._release,
             EntryKind.FAILURE: self._failure,
             EntryKind.BUDGET: self._budget,
+            EntryKind.LOOK: self._look,
         }
 
     def tell(self, entry: Entry, body: dict[str, Any]) -> None:
@@ -222,6 +223,9 @@ class _Story:
 
     def _failure(self, entry: Entry, body: dict[str, Any]) -> None:
         self._belongs(entry)
+
+    def _look(self, entry: Entry, body: dict[str, Any]) -> None:
+        _need(entry.account == entry.number, "it is booked on an account")
 
     def _belongs(self, entry: Entry) -> _Account:
         account = self._accounts[entry.account]

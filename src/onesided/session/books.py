@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from onesided.errors import SourceError
-from onesided.ledger import Ledger, Terms
+from onesided.ledger import Ledger, StewardLook, Terms
 from onesided.session.facts import DatasetFacts
 from onesided.session.kernel import Kernel
 from onesided.session.scope import policy_text
@@ -82,6 +82,20 @@ class Books:
             table=self.table,
             asked_by=self._asked_by,
         )
+
+    def note_look(self, *, secret: bool) -> None:
+        """Keep that the data themselves were looked at, where a ledger outlives this process."""
+        if self._facts.durable:
+            self._ledger.note(
+                StewardLook(
+                    dataset=self._facts.name,
+                    unit=self._facts.unit.columns,
+                    policy_id=self._facts.policy.id,
+                    policy_sql=policy_text(self._facts.policy),
+                    secret=secret,
+                    who=self._asked_by,
+                )
+            )
 
     def close(self) -> None:
         """Let go of the ledger."""

@@ -9,18 +9,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-import pyarrow as pa
-
 from onesided.data.files import check_format
-from onesided.data.release import SAMPLE_FILE, QueryRelease, Release, TableRelease
+from onesided.data.release import QueryRelease, Release, TableRelease
 from onesided.data.units import Unit
-from onesided.errors import RequestError
 from onesided.language.tree import Value
 from onesided.ledger import Balance
 from onesided.loss import Number, privacy_loss
 from onesided.policy import Policy
 from onesided.session.amounts import rows_amount
 from onesided.session.books import Books
+from onesided.session.checking import SourceCheck, checked
 from onesided.session.cursor import Cursor
 from onesided.session.facts import DatasetFacts
 from onesided.session.plan import Plan, Planning, assumed_share
@@ -28,7 +26,7 @@ from onesided.session.questions.base import Question
 from onesided.session.questions.choosing import counting
 from onesided.session.questions.figures import Limits
 from onesided.session.questions.ngrams import ngram_groups
-from onesided.session.questions.samples import Samples
+from onesided.session.questions.samples import Samples, chosen_columns
 from onesided.session.questions.select import statement
 from onesided.session.questions.sums import Means, Sums, present_groups
 from onesided.session.scope import AnyPolicy
@@ -122,7 +120,7 @@ class Dataset:
         """
         exact = privacy_loss(epsilon)
         within = self._facts.scope(policy, part)
-        chosen, leaving = self._chosen_columns(columns)
+        chosen, leaving = chosen_columns(self._facts.schema, self._table.engine, columns)
         question = Samples(
             facts=self._facts,
             scope=within,
@@ -140,7 +138,8 @@ class Dataset:
 
     def check_writable(self, columns: Sequence[str] | None, path: str | Path) -> None:
         """Refuse a sample of `columns` that a file of this name could not hold; free."""
-        check_format(self._chosen_columns(columns)[1], Path(path))
+        _, leaving = chosen_columns(self._facts.schema, self._table.engine, columns)
+        check_format(leaving, Path(path))
 
     def count(
         self,
@@ -362,6 +361,18 @@ class Dataset:
             kernel = self._books.kernel(None) if self._books.agreed else None
             return Planning(self._facts, groups, within, exact, share, kernel).plan()
 
+    def check(
+        self, *, domain: Mapping[str, Sequence[Any]] | None = None, secret: bool = False
+    ) -> SourceCheck:
+        """What the steward should look at before publishing; free, and nothing of it may leave.
+
+        - `domain`: values of keys to hold against the data, besides those of the data set.
+        - `secret`: say also how many units the policy protects. The ledger keeps that you looked.
+        """
+        with self._turn:
+            self._books.note_look(secret=secret)
+            return checked(self._facts, self._table, domain or {}, secret=secret)
+
     def close(self) -> None:
         """Let go of the source and the ledger."""
         self._table.engine.close()
@@ -387,13 +398,3 @@ class Dataset:
         with self._turn:
             answers = self._books.kernel(epsilon).ask(questions, fresh=fresh, purpose=purpose)
         return [shown_table(each) for each in answers]
-
-    def _chosen_columns(self, columns: Sequence[str] | None) -> tuple[tuple[str, ...], pa.Schema]:
-        """The columns of a sample, and the types in which they leave."""
-        schema = self._facts.schema
-        chosen = tuple(schema) if columns is None else tuple(map(schema.resolve, columns))
-        if not chosen or len(set(chosen)) != len(chosen):
-            raise RequestError("columns must name at least one column, and each of them once.")
-        leaving = self._table.engine.output_schema(chosen)
-        check_format(leaving, Path(SAMPLE_FILE))
-        return chosen, leaving

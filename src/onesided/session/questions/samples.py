@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pyarrow as pa
 
-from onesided.data.release import ReleaseKind
-from onesided.engine.base import Placed, SampleQuery
-from onesided.language import BoundPredicate
+from onesided.data.files import check_format
+from onesided.data.release import SAMPLE_FILE, ReleaseKind
+from onesided.engine.base import Engine, Placed, SampleQuery
+from onesided.errors import RequestError
+from onesided.language import BoundPredicate, Schema
 from onesided.loss import Loss, show
 from onesided.session.kept import kept, kept_elsewhere
 from onesided.session.questions.base import COINS, Question, ReleaseTerms, Runnable
@@ -61,3 +64,15 @@ class Samples(Question, Runnable):
         if self.place is not None:
             return kept_elsewhere(self.place(query))
         return kept(*reading.draw(query, self.leaving))
+
+
+def chosen_columns(
+    schema: Schema, engine: Engine, columns: Sequence[str] | None
+) -> tuple[tuple[str, ...], pa.Schema]:
+    """The columns of a sample, and the types in which they leave; refused before the charge."""
+    chosen = tuple(schema) if columns is None else tuple(map(schema.resolve, columns))
+    if not chosen or len(set(chosen)) != len(chosen):
+        raise RequestError("columns must name at least one column, and each of them once.")
+    leaving = engine.output_schema(chosen)
+    check_format(leaving, Path(SAMPLE_FILE))
+    return chosen, leaving

@@ -1,0 +1,49 @@
+"""All that a steward should look at before anything is published."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from onesided.language import BoundPredicate
+from onesided.policy import Policy
+from onesided.session.checking.columns import identifiers, seen
+from onesided.session.checking.counted import Counted
+from onesided.session.checking.report import Concern, SecretUnits, SourceCheck
+from onesided.session.checking.values import unknown_literals, unlike_domains
+from onesided.session.facts import DatasetFacts
+from onesided.session.table import SecretTable
+
+
+def checked(
+    facts: DatasetFacts,
+    table: SecretTable,
+    domains: Mapping[str, Sequence[Any]],
+    *,
+    secret: bool,
+) -> SourceCheck:
+    """Look at the table, and with `secret` at what the policy does to it."""
+    counted = Counted(table.engine)
+    rows = counted.rows()
+    policy = facts.policy.bind(facts.schema).predicate if isinstance(facts.policy, Policy) else None
+    findings: list[Concern] = []
+    if policy is not None:
+        findings += unknown_literals(policy, counted)
+    findings += unlike_domains({**facts.domains, **domains}, counted)
+    findings += identifiers(counted, facts.units)
+    return SourceCheck(
+        units=facts.units,
+        rows=rows,
+        most_rows=None if facts.unit.is_row else counted.most_rows(rows),
+        columns=seen(facts.schema, facts.unit.columns),
+        findings=tuple(findings),
+        secret=_secret(facts, table, counted, policy) if secret else None,
+    )
+
+
+def _secret(
+    facts: DatasetFacts, table: SecretTable, counted: Counted, policy: BoundPredicate | None
+) -> SecretUnits:
+    sensitive = counted.sensitive(table.sensitive(facts.policy))
+    certain = sensitive if policy is None else counted.units(policy.expression)
+    return SecretUnits(sensitive, sensitive - certain, facts.units)

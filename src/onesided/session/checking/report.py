@@ -1,0 +1,77 @@
+"""What a check has found."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+SECRET = (
+    "Secret, and for the steward's eyes alone. Choose the policy by what it means and not by these "
+    "numbers: a policy that was tuned to the data gives away what it was tuned to."
+)
+
+
+@dataclass(frozen=True)
+class Concern:
+    """One thing that somebody should look at: `about` a column, a policy or a domain."""
+
+    about: str
+    text: str
+
+
+@dataclass(frozen=True)
+class ColumnSeen:
+    """A column as it was understood.
+
+    - `note`: the zone of a time, or that the column is a part of the unit key.
+    """
+
+    name: str
+    type: str
+    may_be_null: bool
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class SecretUnits:
+    """How many units the policy protects, and how many of them only because something is NULL."""
+
+    sensitive: int
+    by_null: int
+    units: int
+
+    @property
+    def sentence(self) -> str:
+        share = self.sensitive / self.units
+        return (
+            f"{self.sensitive:,} of {self.units:,} units ({share:.1%}) are sensitive, "
+            f"{self.by_null:,} of them only because the policy meets a NULL."
+        )
+
+
+@dataclass(frozen=True)
+class SourceCheck:
+    """Everything that was found; true where nothing needs to be looked at.
+
+    - `most_rows`: the most rows of one unit; None where every row is a unit.
+    - `secret`: only where it was asked for. It is no part of the verdict.
+    """
+
+    units: int
+    rows: int
+    most_rows: int | None
+    columns: tuple[ColumnSeen, ...]
+    findings: tuple[Concern, ...]
+    secret: SecretUnits | None = None
+
+    def __bool__(self) -> bool:
+        return not self.findings
+
+    def to_json(self) -> dict[str, Any]:
+        """The check as plain JSON."""
+        content = asdict(self)
+        if self.secret is None:
+            del content["secret"]
+        else:
+            content["secret"]["warning"] = SECRET
+        return content
