@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pyarrow as pa
 import pytest
 
@@ -15,9 +17,11 @@ ROWS += [("c", "lab", 40)] * 37 + [("d", None, 50)]
 
 
 @pytest.fixture(scope="module")
-def table(opened: Opener) -> Counted:
+def table(opened: Opener) -> Iterator[Counted]:
     columns = [pa.array(column) for column in zip(*ROWS, strict=True)]
-    return Counted(opened(pa.table(columns, names=["device", "room", "age"]), ["device"]))
+    engine = opened(pa.table(columns, names=["device", "room", "age"]), ["device"])
+    yield Counted(engine)
+    engine.close()
 
 
 def test_rows_and_the_most_rows_of_a_unit(table: Counted) -> None:
