@@ -6,6 +6,10 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-com
 DEMO := .venv/.demo
 READY := .venv/.ready
 
+# Commands start as processes of their own again and again; with bytecode kept they start in half the
+# time.
+unexport PYTHONDONTWRITEBYTECODE
+
 # Two installations at a time would be in each other's way.
 .NOTPARALLEL:
 .PHONY: setup demo test test-python lint soak bench clean

@@ -7,12 +7,13 @@ from typing import Any
 import psycopg
 import pyarrow as pa
 import pytest
-from onesided.engine.flavours import PostgresFlavour, SparkFlavour
-from onesided.engine.public import read_public
-from support.hostile_columns import HOSTILE
 
 import onesided as osd
+from onesided.audit.session.hostile import HOSTILE
+from onesided.engine.duckdb.public import read_public
 from onesided.engine.lookups import can_be_written_out, written_out
+from onesided.engine.postgres.flavour import PostgresFlavour
+from onesided.engine.spark.flavour import SparkFlavour
 from onesided.errors import SourceError
 from onesided.randomness import seeded
 from support.engines import load

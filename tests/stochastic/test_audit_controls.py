@@ -8,17 +8,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 
 import pytest
 from scipy import stats
 
 from onesided.audit import StatisticalReport
 from onesided.audit.statistical import CONFIDENCE
-from onesided.mechanisms.auto.candidates import AllBins, Candidate, Continued, Ordinary
+from onesided.mechanisms.auto.candidates import AllBins, Continued, Ordinary
 from onesided.mechanisms.base import Kind
 from onesided.mechanisms.registry import mechanism, mechanism_names
 from onesided.mechanisms.residual import Residual
-from support.controls import CONTROLS, Control
+from support.controls import CONTROLS, Control, Second
 
 QUICK_TESTS, CONTROL_TESTS, SOUND_TESTS = 10, 100, 1_000
 LEAST_CAUGHT = 0.95
@@ -76,7 +77,7 @@ def test_enough_noise_is_rejected_as_rarely_as_the_confidence_allows(control: Co
 
 @pytest.mark.soak
 def test_all_bins_after_the_probe_is_judged_too():
-    control = replace(after_the_probe(AllBins()), sound_test=2_000)
+    control = replace(after_the_probe(AllBins), sound_test=2_000)
     assert rejections(control.reports(QUICK_TESTS, weak=True, searched=False)) >= QUICK_TESTS - 1
     wronged = rejections(control.reports(QUICK_TESTS, weak=False, searched=False))
     assert as_rare_as_allowed(wronged, QUICK_TESTS)
@@ -85,13 +86,20 @@ def test_all_bins_after_the_probe_is_judged_too():
 @pytest.mark.soak
 @pytest.mark.parametrize(
     "second",
-    [Ordinary(), Continued(Residual(sensitive_share=Fraction(1, 2)), unseen_in_buckets=True)],
-    ids=lambda each: each.label,
+    [
+        Ordinary,
+        partial(
+            Continued,
+            mechanism=Residual(sensitive_share=Fraction(1, 2)),
+            unseen_in_buckets=True,
+        ),
+    ],
+    ids=["ordinary", "unseen bins in buckets"],
 )
-def test_buckets_after_the_probe_keep_the_promise_too(second: Candidate):
+def test_buckets_after_the_probe_keep_the_promise_too(second: Second):
     reports = after_the_probe(second).reports(QUICK_TESTS, weak=False, searched=False)
     assert as_rare_as_allowed(rejections(reports), QUICK_TESTS)
 
 
-def after_the_probe(second: Candidate) -> Control:
+def after_the_probe(second: Second) -> Control:
     return replace(CONTROLS["auto"], second=second, known=CONTROLS["laplace"].known)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 from onesided.audit import Auditable, Effort, Setting, StatisticalAudit, StatisticalReport
 from onesided.audit.neighbours import Candidate
 from onesided.audit.targets import BY_POLICY, TWO_DIMENSIONAL, Shape, running
 from onesided.mechanisms.auto.auto import Auto, Chosen
-from onesided.mechanisms.auto.candidates import Candidate as Second
+from onesided.mechanisms.auto.candidates import Candidate as Measured
 from onesided.mechanisms.auto.candidates import Continued
 from onesided.mechanisms.auto.look import Look
 from onesided.mechanisms.auto.probe import ProbePlan
@@ -18,7 +20,10 @@ from onesided.mechanisms.registry import MECHANISMS, mechanism, mechanism_names
 from onesided.mechanisms.residual import Residual
 from support.audited import TOO_LITTLE_NOISE
 
-AUTO_CHOICE = Continued(Residual(sensitive_share=Fraction(1, 8)))
+Second = Callable[[ProbePlan], Measured]
+"""What `auto` does after a probe, once the plan of the probe is known."""
+
+AUTO_CHOICE: Second = partial(Continued, mechanism=Residual(sensitive_share=Fraction(1, 8)))
 """Most of ε is left for noise that goes one way, which takes the fewest runs to judge."""
 
 
@@ -33,8 +38,9 @@ class AutoWithoutTrials(Auto):
     chosen: Second = AUTO_CHOICE
 
     def choose(self, probe, public: PublicShape, epsilon: Fraction, rng) -> Choice:
-        look = Look(ProbePlan(public, epsilon), probe.value, probe.sensitive, public.total)
-        return Chosen(self.chosen, probe, look)
+        plan = ProbePlan(public, epsilon)
+        look = Look(plan, probe.value, probe.sensitive, public.total)
+        return Chosen(self.chosen(plan), probe, look)
 
 
 @dataclass(frozen=True)

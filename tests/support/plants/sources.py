@@ -10,14 +10,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from onesided.engine import (
-    csv_format,
-    duckdb_connection,
-    duckdb_source,
-    duckdb_types,
-    parquet_format,
-)
+from onesided.engine.duckdb import connection as duckdb_connection
+from onesided.engine.duckdb import csv_format, parquet_format
 from onesided.engine.duckdb import engine as duckdb_engine
+from onesided.engine.duckdb import source as duckdb_source
+from onesided.engine.duckdb import types as duckdb_types
 from support.plants.planting import replaced
 
 _EXPRESSION, _FILES, _OPENED, _PARQUET = (

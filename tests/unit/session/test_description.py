@@ -144,7 +144,7 @@ def test_a_missing_or_unreadable_file_says_one_sentence(tmp_path: Path) -> None:
 
 
 def test_the_documentation_describes_a_data_set(tmp_path: Path) -> None:
-    page = Path(__file__).parents[2] / "docs" / "data-set-files.md"
+    page = Path(__file__).parents[3] / "docs" / "data-set-files.md"
     example = page.read_text(encoding="utf-8").split("```toml\n")[1].split("```")[0]
     described = descriptions(write(tmp_path, example))["visits"]
     assert described.arguments["domains"]["room"][-1] == osd.OTHER
