@@ -279,7 +279,7 @@ def show(console: Console, results: Results, grid: Grid) -> None:
 
 def options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Regret against the best of the paper's six.")
-    parser.add_argument("--runs", type=int, default=10, help="releases by each method (10)")
+    parser.add_argument("--runs", type=int, default=10, help="releases by each method; default: 10")
     parser.add_argument("--quick", action="store_true", help="two runs, three shares, ε = 1")
     parser.add_argument("--out", type=Path, help="folder for the table and the chart")
     return parser.parse_args(arguments)
