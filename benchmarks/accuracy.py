@@ -159,7 +159,7 @@ def measured(grid: Grid, progress: Callable[[str], None]) -> Results:
 
 
 def regret_rows(results: Results, grid: Grid, metric: str, epsilon: float) -> Results:
-    """The mean over data sets and policies, one row a method and share."""
+    """The mean over data sets and policies, one row per method and share."""
     return mean_regrets(
         results, epsilon=epsilon, metric=metric, policies=POLICY_NAMES, shares=grid.shares
     )
