@@ -159,7 +159,7 @@ def measured(grid: Grid, progress: Callable[[str], None]) -> Results:
 
 
 def regret_rows(results: Results, grid: Grid, metric: str, epsilon: float) -> Results:
-    """The mean over data sets and policies, one row a method and share."""
+    """The mean over data sets and policies, one row per method and share."""
     return mean_regrets(
         results, epsilon=epsilon, metric=metric, policies=POLICY_NAMES, shares=grid.shares
     )
@@ -279,7 +279,7 @@ def show(console: Console, results: Results, grid: Grid) -> None:
 
 def options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Regret against the best of the paper's six.")
-    parser.add_argument("--runs", type=int, default=10, help="releases by each method (10)")
+    parser.add_argument("--runs", type=int, default=10, help="releases by each method; default: 10")
     parser.add_argument("--quick", action="store_true", help="two runs, three shares, ε = 1")
     parser.add_argument("--out", type=Path, help="folder for the table and the chart")
     return parser.parse_args(arguments)

@@ -114,7 +114,9 @@ def _beyond(found: list[Judged], error: Callable[[Judged], float]) -> int:
 def options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="How well auto chooses among its candidates.")
     parser.add_argument("--seed", type=int, required=True, help="which histograms are drawn")
-    parser.add_argument("--runs", type=int, default=4, help="probes, and releases by each (4)")
+    parser.add_argument(
+        "--runs", type=int, default=4, help="probes, and releases by each; default: 4"
+    )
     return parser.parse_args(arguments)
 
 

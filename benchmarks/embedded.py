@@ -149,7 +149,7 @@ class Bench:
         groups = f"SELECT club, count(*) FROM read_parquet('{self.grouped}') GROUP BY ALL"
         return [
             Job(
-                "sample, one row a unit",
+                "sample, one row per unit",
                 lambda: self.sample(self.by_row),
                 lambda: self.copy(f"SELECT * FROM {people} WHERE NOT ({POLICY})"),
                 2.0,

@@ -242,7 +242,7 @@ def spark_jobs(bench: Bench) -> Iterator[list[Job]]:
     distinct = "SELECT ap, hour(ts), count(DISTINCT device, day) FROM trace GROUP BY ALL"
     yield [
         Job(
-            "Spark sample, one row a unit",
+            "Spark sample, one row per unit",
             lambda: place(rows),
             lambda: copy(open_rows.format("people")),
             1.4,
@@ -292,7 +292,7 @@ def duckdb_jobs(bench: Bench) -> Iterator[list[Job]]:
     def nothing() -> None: ...
 
     yield [
-        Job("DuckDB sample, one row a unit", lambda: bench.write(rows), nothing, rows=PEOPLE),
+        Job("DuckDB sample, one row per unit", lambda: bench.write(rows), nothing, rows=PEOPLE),
         Job("DuckDB sample, trajectories", lambda: bench.write(trace), nothing),
         Job("DuckDB histograms", lambda: bench.count(trace), nothing),
     ]

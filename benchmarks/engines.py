@@ -60,7 +60,7 @@ def folder_for(rows: int, engines: Iterable[str]) -> Iterator[Path]:
 
 
 def compare(rows: int, repeat: int, engines: list[str]) -> int:
-    """Print one line a job; the number of goals that were missed."""
+    """Print one line per job; the number of goals that were missed."""
     missed = 0
     with folder_for(rows, engines) as folder:
         bench = Bench(folder, rows)
@@ -110,7 +110,7 @@ def grow(sizes: list[int], repeat: int, engines: list[str]) -> int:
                             flush=True,
                         )
     missed = 0
-    print("\ngrowth of the CPU time, divided by the growth of the rows; CPU µs a row at the end")
+    print("\ngrowth of the CPU time, divided by the growth of the rows; CPU µs per row at the end")
     for name, times in costs.items():
         steps = [
             (after / before) / (sizes[index + 1] / sizes[index])

@@ -174,7 +174,7 @@ def summary(found: list[Found]) -> Table:
 def options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="auto on histograms that nobody has looked at.")
     parser.add_argument("--seed", type=int, required=True, help="which histograms are drawn")
-    parser.add_argument("--runs", type=int, default=5, help="releases by each method (5)")
+    parser.add_argument("--runs", type=int, default=5, help="releases by each method; default: 5")
     return parser.parse_args(arguments)
 
 

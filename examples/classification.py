@@ -41,7 +41,7 @@ with osd.open(home / "days.parquet", unit=["device", "day"], policy=policy, budg
 
 # %% Features: length of stay, distinct access points, visits to each, patterns of three
 def features(rows: pd.DataFrame, patterns: list[str] | None = None) -> pd.DataFrame:
-    """One row a device-day. Which patterns count is learnt from `rows` unless it is given."""
+    """One row per device and day. Which patterns count is learnt from `rows` unless it is given."""
     rows = rows.sort_values(["device", "day", "slot"])
     days = rows.groupby(["device", "day"])
     stay = days["slot"].agg(lambda slot: slot.max() - slot.min() + 1).rename("stay")

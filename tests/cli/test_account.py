@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -204,19 +202,3 @@ def test_what_is_no_ledger_is_said(folder: Path, capsys: pytest.CaptureFixture[s
     (folder / "onesided.toml").write_text("[datasets")
     assert run(["budget", "visits.ledger"]) == 2
     assert "is not TOML" in said(capsys)
-
-
-def test_help_loads_no_engine() -> None:
-    program = (
-        "import sys; from onesided.cli import run; code = run(sys.argv[1:]); "
-        "heavy = {'numpy', 'duckdb', 'pyarrow', 'sqlglot', 'rich', 'altair'} & set(sys.modules); "
-        "sys.exit(code or len(heavy))"
-    )
-    for name in ("plan", "budget"):
-        answer = subprocess.run(
-            [sys.executable, "-c", program, name, "--help"],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert answer.returncode == 0, answer.stdout + answer.stderr

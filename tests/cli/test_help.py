@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import click
@@ -39,6 +41,17 @@ def test_an_option_says_what_it_is_for_and_its_default(name: str) -> None:
             has_default = not option.is_flag and option.to_info_dict()["default"] not in (None, "")
             says_it = option.show_default or "default" in option.help
             assert says_it or not has_default or option.multiple, option.name
+
+
+def test_no_help_loads_an_engine() -> None:
+    program = (
+        "import sys; from onesided.cli import run; from onesided.cli.program import _COMMANDS\n"
+        "for name in _COMMANDS: assert run([name, '--help']) == 0\n"
+        "heavy = {'numpy', 'duckdb', 'pyarrow', 'sqlglot', 'rich', 'altair'} & set(sys.modules)\n"
+        "sys.exit(', '.join(heavy) or None)"
+    )
+    answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert answer.returncode == 0, answer.stderr
 
 
 def test_reproduce_names_every_figure_in_its_order() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
@@ -19,6 +20,7 @@ from onesided.randomness import seeded
 from support.histograms import exact_only, shaped, small
 from support.terms import assert_fits, stated
 
+DOCUMENTATION = Path(__file__).parents[2] / "docs" / "mechanisms.md"
 INTEGER = ("one-sided", "laplace", "hybrid", "hybrid-paper", "suppress", "all-ns", "truman", "rr")
 EPSILONS = (Fraction(1, 10**9), Fraction(1, 3), Fraction(1000))
 ONE = Fraction(1)
@@ -63,6 +65,11 @@ def test_its_proof_is_beside_its_module(name: str) -> None:
     module = inspect.getsourcefile(type(mechanism(name)))
     assert module is not None
     assert Path(module).with_suffix(".md").read_text(encoding="utf-8").startswith("# ")
+
+
+def test_the_documentation_lists_every_mechanism_once() -> None:
+    rows = re.findall(r"^\| (`[^|]+) \|", DOCUMENTATION.read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(re.findall(r"`([^`]+)`", " ".join(rows))) == sorted(mechanism_names())
 
 
 @each_mechanism

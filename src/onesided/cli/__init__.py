@@ -1,4 +1,4 @@
-"""The command `onesided`: thin, one file a group of commands, each loaded when it is called."""
+"""The command `onesided`: thin, one file per group of commands, each loaded when it is called."""
 
 from __future__ import annotations
 

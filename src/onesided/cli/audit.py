@@ -149,7 +149,7 @@ def attack(
 ) -> None:
     """Learn from absence who is in the smokers' yard; exit code 1 if --against lets that happen.
 
-    Each attacker is told a release and shifts the odds "in a sensitive room" by φ at most. OSDP
+    Each attacker sees a release and shifts the odds "in a sensitive room" by φ at most. OSDP
     promises φ ≤ ε to attackers who hold people to be independent, and nothing beyond.
     """
     from onesided.audit import opponents

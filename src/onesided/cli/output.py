@@ -59,7 +59,7 @@ def show_table(title: str | None, columns: Sequence[str], rows: Iterable[Sequenc
 
 
 def show_facts(facts: Mapping[str, Any]) -> None:
-    """Names and values, one a line."""
+    """Names and values, one per line."""
     width = max(map(len, facts))
     for name, value in facts.items():
         show_line(f"{name:<{width}}  {value}")

@@ -24,7 +24,7 @@ ROW_GROUP_ROWS = 122_880
 
 
 class FileFormat(Enum):
-    """What a table is written as; told by the ending of the file's name."""
+    """What a table is written as; it follows from the ending of the file's name."""
 
     PARQUET = ".parquet"
     CSV = ".csv"

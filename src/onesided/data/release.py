@@ -116,7 +116,7 @@ class Release(ABC):
     def write(
         self, path: str | Path, *, overwrite: bool = False, receipt: bool = False
     ) -> tuple[Path, ...]:
-        """Write the rows as Parquet, CSV or Arrow, told by the ending; whole or not at all.
+        """Write the rows as Parquet, CSV or Arrow, by the file's ending; whole or not at all.
 
         With `receipt`, also the receipt beside it, as `<name>.receipt.json`. The files written.
         """

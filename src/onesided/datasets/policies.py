@@ -47,7 +47,7 @@ class LeastBusy:
     def of(
         cls, trajectories: pa.Table, *, unit: tuple[str, ...] = ("device", "day"), ap: str = "ap"
     ) -> LeastBusy:
-        """Rank the access points in the column `ap` of a table with one or more rows a unit."""
+        """Rank the access points in the column `ap` of a table with one or more rows per unit."""
         if not trajectories.num_rows:
             raise RequestError("A policy by access point needs at least one row: name other data.")
         names, ap_code = _codes(trajectories[ap])

@@ -128,8 +128,8 @@ class SampleQuery:
 class CountQuery:
     """Distinct units for each group of keys.
 
-    - `max_groups`: keep at most so many groups of each unit, chosen by a rule that looks at nothing
-      but the unit; None where a unit cannot be in more than one.
+    - `max_groups`: keep at most this many groups of each unit, chosen by a rule that looks at the
+      unit alone; None where a unit cannot be in more than one.
     - `coins`: count the units of that sample instead of all units.
     - `totals`: add up these instead of counting units, all of them in the same groups.
     - `grams`: the keys are n-grams, columns that the table does not have itself (ngrams.py).

@@ -106,7 +106,7 @@ def _format_of(paths: tuple[Path, ...], text: str) -> Format:
         return Format.PARQUET
     if endings <= {".csv", ".tsv", ".txt"}:
         return Format.CSV
-    raise SourceError(f"{text} must be Parquet or CSV files, told by their ending and not mixed.")
+    raise SourceError(f"{text} must be Parquet or CSV files by their endings, and not both.")
 
 
 def arrow_table(frame: Any) -> pa.Table:

@@ -1,4 +1,4 @@
-"""The statements, one template a job, for every engine.
+"""The statements, one template per job, for every engine.
 
 Names that the templates add start with `osd_`, a prefix that no column of a source may have.
 osd_sensitive says whether a unit is sensitive. osd_g0, osd_g1, … are the group keys, and
@@ -91,7 +91,7 @@ class Statements:
         return f" ORDER BY {', '.join(terms)}"
 
     def count(self, query: CountQuery) -> str:
-        """One row a group: its keys, then the counts (or sums) of all and non-sensitive units."""
+        """One row per group: its keys, then the counts (or sums) of all and non-sensitive units."""
         if query.grams is not None:
             return self._over(query.grams).count(replace(query, grams=None))
         if query.lookups:
@@ -187,7 +187,7 @@ class Statements:
         return f"{prelude}, {self.flavour.cut(pairs, rule)} ", "osd_m"
 
     def _units(self, query: CountQuery) -> str:
-        """One row a unit: its key and whether it is sensitive; only kept ones where coins are."""
+        """One row per unit: its key and whether it is sensitive; only kept ones where coins are."""
         if query.coins is not None:
             return self._kept_units(query.policy, query.coins)
         return (

@@ -21,7 +21,7 @@ MINUTES_A_DAY = 24 * 60
 
 
 def plain_features(journeys: Journeys) -> Floats:
-    """One row a unit: length of stay in slots, distinct access points, slots at each of them."""
+    """One row per unit: length of stay in slots, distinct access points, slots at each of them."""
     visits = _tally(journeys.unit, journeys.ap, journeys.units, journeys.access_points).toarray()
     first, last = journeys.starts[:-1], journeys.starts[1:] - 1
     stay = journeys.slot[last] - journeys.slot[first] + 1

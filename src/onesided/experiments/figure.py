@@ -32,7 +32,7 @@ def percent(share: Scalar) -> str:
 
 
 def lines(results: Results, methods: Iterable[str], x: str) -> list[Series]:
-    """One line a method over the label `x`; rows without it (ordinary DP) make a level line."""
+    """One line per method over the label `x`; rows without it (ordinary DP) make a level line."""
     places = results.labels(x)
     drawn = []
     for method in methods:

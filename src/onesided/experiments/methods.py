@@ -126,7 +126,7 @@ def error_rows(
     rng: Randomness,
     labels: Mapping[str, Scalar],
 ) -> list[Row]:
-    """Release `histogram` by every method and compare with `truth`: one row a method and metric.
+    """Release `histogram` by every method and compare with `truth`: one row per method and metric.
 
     Each method has randomness of its own, by its name: no other method changes its numbers.
     """

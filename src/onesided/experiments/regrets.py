@@ -55,7 +55,7 @@ def mean_regrets(
     shares: Sequence[float],
     among: Sequence[str] = PAPER_SIX,
 ) -> Results:
-    """One row a method and share: the mean over data sets and policies, run by run."""
+    """One row per method and share: the mean over data sets and policies, run by run."""
     rows = []
     for share in shares:
         parts = [

@@ -1,1 +1,1 @@
-"""Mechanisms: one in each file, with its proof in the Markdown page of the same stem."""
+"""Mechanisms. A module that defines some has their proof beside it, in the page of its name."""

@@ -266,8 +266,8 @@ class Dataset:
     ) -> Release:
         """The mean of the units' totals of `column` in each group: a sum and a count at ε/2 each.
 
-        - `max_rows`: take the mean over rows instead, of which so many count for one unit in a
-          group.
+        - `max_rows`: take the mean over rows instead, of which at most this many count for one unit
+          in a group.
         - all others: as in `sum`. Units and rows without a value are left out.
         """
         exact = privacy_loss(epsilon)

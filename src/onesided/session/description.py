@@ -152,7 +152,7 @@ def _values(values: Any, folder: Path) -> list[Any]:
     file = folder / _text(values, folder)
     if not file.is_file():
         # A list of one value would be read from a misspelt name otherwise.
-        raise _WrongType("lists of values, or names of files with one value a line")
+        raise _WrongType("lists of values, or names of files with one value per line")
     return read_domain(str(file))
 
 

@@ -74,7 +74,7 @@ def domain_of(key: BoundKey, declared: Sequence[Any] | None) -> Domain | None:
 
 
 def read_domain(text: str) -> list[str]:
-    """A domain as the command line gives it: `a,b,c`, or a file with one value a line."""
+    """A domain as the command line gives it: `a,b,c`, or a file with one value per line."""
     if not isfile(text):  # neither is a list that is too long for a name
         return text.split(",")
     try:

@@ -58,9 +58,9 @@ def open_dataset(
     - `ledger`: a SQLite file or a `postgresql://…` address that keeps the account; without one it
       is kept in memory, with fresh coins, and the receipt says so.
     - `name`: what the account is called; by default the name of the file or table.
-    - `version`: the steward's name for this state of the data; otherwise files are told by their
-      names, sizes and ends, frames by their content, and tables in PostgreSQL by the transactions
-      that wrote their rows. Views and tables of Spark need it.
+    - `version`: the steward's name for this state of the data. By default files are recognised by
+      their names, sizes and ends, frames by their content, and tables in PostgreSQL by the
+      transactions that wrote their rows. Views and tables of Spark need it.
     - `partition_by`: columns of the unit key whose values split the units into parts; releases on
       different parts compose in parallel.
     - `domains`: the possible values of group keys, used wherever a question groups by them.

@@ -43,7 +43,7 @@ def result(
 
 
 def _joined(select: Select, tables: Mapping[SelectFigure, pa.Table]) -> pa.Table:
-    """One row a group that any figure lists: its keys, then each figure by its name.
+    """One row per group that any figure lists: its keys, then each figure by its name.
 
     A figure that does not list a group found nothing in it: a count or sum of 0, and no mean.
     """

@@ -505,8 +505,10 @@ def test_the_database_interface_of_python(table: pa.Table) -> None:
 def test_answers_can_be_plotted(dataset: osd.Dataset) -> None:
     pytest.importorskip("altair")
     text = "SELECT COUNT(DISTINCT device, day) AS n, room AS r FROM visits GROUP BY room"
-    chart = dataset.sql(text, epsilon=1, **COUNTS).plot()
-    assert "n by group" in str(chart.to_dict())
+    release = dataset.sql(text, epsilon=1, **COUNTS)
+    chart = release.plot().to_dict()
+    assert "count of units, each in at most" in release.receipt.figure
+    assert release.receipt.figure in str(chart)
 
 
 @given(

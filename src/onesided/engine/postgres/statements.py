@@ -28,7 +28,7 @@ class PostgresStatements(Statements):
     many_units: bool = True
 
     def _pairs(self, query: CountQuery, groups: list[str]) -> tuple[str, str]:
-        """Pairs with the sensitivity of their unit; a coin is tossed once a unit, by a join."""
+        """Pairs with the sensitivity of their unit; a coin is tossed once per unit, by a join."""
         if query.coins is not None:
             return super()._pairs(query, groups)
         pairs = self._pairs_of_all_rows(query, groups)
@@ -43,7 +43,7 @@ class PostgresStatements(Statements):
         return self._cut(query, groups, f"WITH osd_p AS ({counted})", "osd_p")
 
     def _pairs_of_all_rows(self, query: CountQuery, groups: list[str]) -> str:
-        """One row a pair, with osd_any: whether a row of it is sensitive.
+        """One row per pair, with osd_any: whether a row of it is sensitive.
 
         Rows that `where` leaves out can make a unit sensitive as well. They are one pair of their
         unit, told from the others by osd_chosen.

@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 
 NAME = "osd_name"
 ORDER = "osd_order"
-#: Neighbouring files are read together up to so many rows.
+#: Neighbouring files are read together up to this many rows.
 LEAST_SCANNED = 2**19
-#: So many rows are enough for one task, and so many are the most that it reads; in both cases more
-#: where all tasks that run at once have as much to read.
+#: Rows that are enough for one task, and the most that it reads. Both are larger where all tasks
+#: that run at once have more to read.
 ENOUGH_SCANNED = 2**20
 MOST_SCANNED = 2**22
 #: More readings of the same file, or more scans, cost more than the moving of rows that they save.
 MOST_READINGS = 3
 MOST_SCANS = 64
-#: Where rows are moved, so many places make a file of a sample.
+#: Where rows are moved, this many places make a file of a sample.
 BLOCK_ROWS = 2**20
 _FILE, _PLACE, _TAG, _FIRST = "osd_file", "osd_place", "osd_tag", "osd_first"
 _FLAVOUR = SparkFlavour()
@@ -46,7 +46,8 @@ class NamedRows:
     - `frame`: read as Spark likes.
     - `scans`: the same rows, in order from task to task; None where they are better moved.
     - `are_sorted`: also the rows of a task come in their order, since it reads a single file.
-    - `blocks`, `block_rows`: otherwise so many blocks of so many places in the order of all rows.
+    - `blocks`, `block_rows`: otherwise the number of blocks, and the places of each in the order of
+      all rows.
     """
 
     frame: DataFrame
@@ -88,7 +89,7 @@ class Scan:
 
 
 def named_rows(session: Session, frame: DataFrame, tags: Mapping[str, str]) -> NamedRows:
-    """The rows of files, whose tags are told by their addresses, in the order of these."""
+    """The rows of files in the order of `tags`, which gives the tag of each address."""
     from pyspark.sql.functions import col, count
 
     located = frame.select(
