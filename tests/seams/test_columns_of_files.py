@@ -72,7 +72,7 @@ def test_the_sentence_says_what_works(source: Path, capsys: pytest.CaptureFixtur
 
 
 def test_the_library_refuses_what_it_cannot_write(source: Path) -> None:
-    with osd.open(source, policy="age < 18", budget=9) as dataset:
+    with osd.open(source, policy="age < 18", budget=9, unit="rows") as dataset:
         dataset.check_writable(["list"], "x.parquet")
         for columns in (["list"], None):
             with pytest.raises(OutputError, match="cannot hold"):

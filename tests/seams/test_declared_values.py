@@ -54,7 +54,9 @@ def opened(**options: Any) -> osd.Dataset:
 def counted(by: str, values: Any) -> list[Any]:
     """The exact counts of a declared domain: at so large an epsilon there is no noise."""
     with opened() as data:
-        table = data.count(by, epsilon=300, mechanism="laplace", domain={by: values}).table
+        table = data.count(
+            by, epsilon=300, mechanism="laplace", domain={by: values}, yes=True
+        ).table
     return list(zip(table.column(by).to_pylist(), table.column("count").to_pylist(), strict=True))
 
 
@@ -83,7 +85,7 @@ def test_a_part_with_an_offset_is_the_part_in_utc() -> None:
         partition_by=["ts"],
     ) as data:
         part = {"ts": datetime(2020, 1, 1, tzinfo=EAST)}
-        answer = data.count(epsilon=300, mechanism="laplace", part=part)
+        answer = data.count(epsilon=300, mechanism="laplace", part=part, yes=True)
     assert answer.table.column("count").to_pylist() == [2]
 
 
@@ -95,6 +97,7 @@ def test_a_parameter_of_a_statement_with_an_offset_is_in_utc(moment: datetime) -
             [moment],
             epsilon=300,
             mechanism="laplace",
+            yes=True,
         )
     assert answer.table.column("c").to_pylist() == [2]
 
@@ -226,7 +229,9 @@ def test_a_million_consecutive_integers_are_two_comparisons() -> None:
     assert domain.is_range
     table = pa.table({"i": [0, 7, 7, 10**6]})
     with osd.open(table, policy="FALSE", unit=None, budget=1000) as data:
-        answer = data.count("i", epsilon=300, mechanism="laplace", domain={"i": range(-5, 10**6)})
+        answer = data.count(
+            "i", epsilon=300, mechanism="laplace", domain={"i": range(-5, 10**6)}, yes=True
+        )
         request = answer.receipt["request"]
         counts = answer.table.column("count").to_numpy()
     assert request["domain"] == {"i": {"from": "-5", "to": "999999", "others": False}}
@@ -282,5 +287,6 @@ def test_numbers_of_numpy_are_numbers_in_a_statement() -> None:
             [np.float64(0.5)],
             epsilon=300,
             mechanism="laplace",
+            yes=True,
         )
     assert answer.table.column("c").to_pylist() == [1]

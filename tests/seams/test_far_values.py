@@ -159,12 +159,14 @@ def table() -> pa.Table:
 
 
 def opened(data: pa.Table) -> osd.Dataset:
-    return osd.open(data, policy="age < 18", budget=EXACT * 100, rng=seeded(1), name="x")
+    return osd.open(
+        data, policy="age < 18", budget=EXACT * 100, rng=seeded(1), name="x", unit="rows"
+    )
 
 
 def answer(query: str, data: pa.Table | None = None) -> pa.Table:
     with opened(table() if data is None else data) as dataset:
-        return dataset.sql(query, epsilon=EXACT, **LIMITS).table
+        return dataset.sql(query, epsilon=EXACT, **LIMITS, yes=True).table
 
 
 def test_a_nan_key_is_one_group_in_a_statement_with_two_figures() -> None:
@@ -208,7 +210,7 @@ def test_rows_charts_frames_and_files_of_far_keys(key: str, tmp_path: Path) -> N
         limits = {**LIMITS, "max_rows": 1}
         with dataset.cursor(epsilon=EXACT, **limits) as cursor:
             rows = cursor.execute(query).fetchall()
-        release = dataset.sql(query, epsilon=EXACT, **limits)
+        release = dataset.sql(query, epsilon=EXACT, **limits, yes=True)
     named = {str(row[0]).split(" ")[0]: row[1] for row in rows}
     assert named == {"None": 1, "-8982-05-17": 1, "2022-01-08": 2, "+12921-08-18": 3}
     assert len(release.to_pandas()) == 4

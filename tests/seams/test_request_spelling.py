@@ -40,7 +40,7 @@ def test_none_and_the_catch_all_are_two_domains(tmp_path: Path) -> None:
     ledger = tmp_path / "one.ledger"
     with osd.open(TABLE, policy="FALSE", unit=None, budget=10_000, ledger=ledger) as data:
         tables = [
-            data.count("t", epsilon=300, mechanism="laplace", domain={"t": values}).table
+            data.count("t", epsilon=300, mechanism="laplace", domain={"t": values}, yes=True).table
             for values in (["a", "None"], ["a", "*"])
         ]
         assert [table.column("t").to_pylist() for table in tables] == [["a", "None"], ["a", None]]
@@ -82,7 +82,9 @@ def test_a_key_and_a_column_of_its_name_are_not_confused() -> None:
     with osd.open(table, policy="FALSE", unit=None, budget=1000) as data:
         with pytest.raises(RequestError, match="A column is called"):
             data.count("hour(ts)", epsilon=1)
-        own = data.count('"hour(ts)"', epsilon=300, mechanism="laplace", domain={'"hour(ts)"': [5]})
+        own = data.count(
+            '"hour(ts)"', epsilon=300, mechanism="laplace", domain={'"hour(ts)"': [5]}, yes=True
+        )
     assert own.table.column("count").to_pylist() == [1]
 
 

@@ -58,7 +58,7 @@ def report(
                 **facts,
                 "figure": release.receipt.figure,
                 "mechanism": receipt["mechanism"],
-                "promise": receipt["guarantee"],
+                "promise": receipt.promise,
                 "cost": f"ε = {account['cost']}; spent {account['spent']} of {account['budget']}, "
                 f"left {account['left']} ({account['ledger']})",
             }

@@ -14,7 +14,7 @@ from onesided.data.release import QueryRelease, Release, TableRelease
 from onesided.data.units import Unit
 from onesided.language.tree import Value
 from onesided.ledger import Balance
-from onesided.loss import Number, privacy_loss
+from onesided.loss import Number, meant_loss, privacy_loss
 from onesided.policy import Policy
 from onesided.session.amounts import rows_amount
 from onesided.session.books import Books
@@ -31,6 +31,7 @@ from onesided.session.questions.select import statement
 from onesided.session.questions.sums import Means, Sums, present_groups
 from onesided.session.scope import AnyPolicy
 from onesided.session.showing import shown_sample, shown_table
+from onesided.spelling import arguments_named
 
 
 class Dataset:
@@ -94,6 +95,7 @@ class Dataset:
         """
         return self._table.progress()
 
+    @arguments_named
     def sample(
         self,
         epsilon: Number,
@@ -105,6 +107,7 @@ class Dataset:
         into: str | None = None,
         fresh: bool = False,
         purpose: str = "",
+        yes: bool = False,
     ) -> Release:
         """True rows of the non-sensitive units, each unit kept whole with probability 1 − e^−ε.
 
@@ -113,12 +116,14 @@ class Dataset:
         - `part`: only the units with this value of a column named in `partition_by`.
         - `into`: where the engine itself writes the rows, so that they do not pass through here: a
           new table in PostgreSQL, a folder of Parquet files for Spark.
+        - `purpose`: what the release is for; public, and kept in the ledger.
+        - `yes`: an ε above 10 is meant.
 
         The coins belong to the snapshot: repeating a sample is free and gives the same one, and a
         larger ε contains it and pays the difference. With `fresh` it has coins of its own and pays
         in full.
         """
-        exact = privacy_loss(epsilon)
+        exact = meant_loss(epsilon, yes=yes)
         within = self._facts.scope(policy, part)
         chosen, leaving = chosen_columns(self._facts.schema, self._table.engine, columns)
         question = Samples(
@@ -141,6 +146,7 @@ class Dataset:
         _, leaving = chosen_columns(self._facts.schema, self._table.engine, columns)
         check_format(leaving, Path(path))
 
+    @arguments_named
     def count(
         self,
         by: Sequence[str] | str = (),
@@ -154,6 +160,7 @@ class Dataset:
         part: Mapping[str, Any] | None = None,
         fresh: bool = False,
         purpose: str = "",
+        yes: bool = False,
         **parameters: Any,
     ) -> Release:
         """How many units are in each group.
@@ -164,9 +171,9 @@ class Dataset:
         - `domain`: the values of a key, where they are known beforehand; `"*"` as the last one
           stands for all others.
         - `mechanism`, `parameters`: see `onesided.mechanism_names()`.
-        - `policy`, `part`, `fresh`: as in `sample`.
+        - `policy`, `part`, `fresh`, `purpose`, `yes`: as in `sample`.
         """
-        exact = privacy_loss(epsilon)
+        exact = meant_loss(epsilon, yes=yes)
         within = self._facts.scope(policy, part)
         question = counting(
             mechanism,
@@ -178,6 +185,7 @@ class Dataset:
         )
         return self._released([question], exact, fresh=fresh, purpose=purpose)[0]
 
+    @arguments_named
     def ngrams(
         self,
         n: int,
@@ -192,6 +200,7 @@ class Dataset:
         part: Mapping[str, Any] | None = None,
         fresh: bool = False,
         purpose: str = "",
+        yes: bool = False,
         **parameters: Any,
     ) -> Release:
         """How many units have each n-gram: n values of `by` in rows that follow one another.
@@ -201,13 +210,14 @@ class Dataset:
         - `domain`: the values of `by`, where they are known beforehand.
         - all others: as in `count`. Sensitivity is taken over all rows of a unit.
         """
-        exact = privacy_loss(epsilon)
+        exact = meant_loss(epsilon, yes=yes)
         within = self._facts.scope(policy, part)
         groups = ngram_groups(self._facts, within, n, by, order, max_groups, domain)
         around: dict[str, Any] = {"facts": self._facts, "scope": within, "epsilon": exact}
         question = counting(mechanism, groups, parameters=parameters, **around)
         return self._released([question], exact, fresh=fresh, purpose=purpose)[0]
 
+    @arguments_named
     def sum(
         self,
         column: str,
@@ -224,6 +234,7 @@ class Dataset:
         part: Mapping[str, Any] | None = None,
         fresh: bool = False,
         purpose: str = "",
+        yes: bool = False,
     ) -> Release:
         """The sum of `column` in each group, with one-sided noise of scale k·B/ε.
 
@@ -234,7 +245,7 @@ class Dataset:
           certain lower bound.
         - `by`, `where`, `max_groups`, `domain`, `policy`, `part`, `fresh`: as in `count`.
         """
-        exact = privacy_loss(epsilon)
+        exact = meant_loss(epsilon, yes=yes)
         within = self._facts.scope(policy, part)
         amount = self._facts.amount(column, bound, grid, nonnegative=nonnegative)
         groups = self._facts.grouping(within, by, where, max_groups, domain)
@@ -247,6 +258,7 @@ class Dataset:
         )
         return self._released([question], exact, fresh=fresh, purpose=purpose)[0]
 
+    @arguments_named
     def mean(
         self,
         column: str,
@@ -263,6 +275,7 @@ class Dataset:
         part: Mapping[str, Any] | None = None,
         fresh: bool = False,
         purpose: str = "",
+        yes: bool = False,
     ) -> Release:
         """The mean of the units' totals of `column` in each group: a sum and a count at ε/2 each.
 
@@ -270,7 +283,7 @@ class Dataset:
           in a group.
         - all others: as in `sum`. Units and rows without a value are left out.
         """
-        exact = privacy_loss(epsilon)
+        exact = meant_loss(epsilon, yes=yes)
         within = self._facts.scope(policy, part)
         amount = self._facts.amount(column, bound, grid, nonnegative=False)
         groups = self._facts.grouping(within, by, where, max_groups, domain)
@@ -284,6 +297,7 @@ class Dataset:
         )
         return self._released([question], exact, fresh=fresh, purpose=purpose)[0]
 
+    @arguments_named
     def sql(
         self,
         query: str,
@@ -301,6 +315,7 @@ class Dataset:
         part: Mapping[str, Any] | None = None,
         fresh: bool = False,
         purpose: str = "",
+        yes: bool = False,
     ) -> QueryRelease:
         """Answer one SELECT: COUNT(*), COUNT(DISTINCT unit), SUM and AVG by group.
 
@@ -312,7 +327,7 @@ class Dataset:
         - `bounds`, `grid`, `nonnegative`: as in `sum`, by column.
         - all others: as in `count`; `domain` also by alias.
         """
-        exact = privacy_loss(epsilon)
+        exact = meant_loss(epsilon, yes=yes)
         within = self._facts.scope(policy, part)
         limits = Limits(
             max_groups=max_groups,
@@ -328,6 +343,7 @@ class Dataset:
         released = self._released(questions, exact, fresh=fresh, purpose=purpose)
         return asked.release(released, self._facts, within, exact)
 
+    @arguments_named
     def cursor(self, *, epsilon: Number, **options: Any) -> Cursor:
         """A cursor whose `execute` asks `sql` at `epsilon` each time, with the same options."""
         privacy_loss(epsilon)
@@ -335,6 +351,7 @@ class Dataset:
             lambda query, parameters: self.sql(query, parameters, epsilon=epsilon, **options)
         )
 
+    @arguments_named
     def plan(
         self,
         by: Sequence[str] | str = (),
@@ -361,6 +378,7 @@ class Dataset:
             kernel = self._books.kernel(None) if self._books.agreed else None
             return Planning(self._facts, groups, within, exact, share, kernel).plan()
 
+    @arguments_named
     def check(
         self, *, domain: Mapping[str, Sequence[Any]] | None = None, secret: bool = False
     ) -> SourceCheck:

@@ -18,6 +18,7 @@ from onesided.audit.session.surfaces import NotOpened, Run, SecondEngine
 from onesided.audit.session.tape import Tape, TapedDataset
 from onesided.audit.session.watching import Seen, keys_in, masked, pretty, seen_in_python
 from onesided.audit.session.worlds import Side, World
+from onesided.data.units import ROWS
 from onesided.engine.base import Engine
 from onesided.errors import InputError
 from onesided.language import Schema
@@ -166,7 +167,7 @@ def _opened(world: World, handed: Written, ledger: Path | None) -> Dataset:
     arguments: dict[str, Any] = {
         **handed,
         "policy": Policy.from_function(_is_secret, SECRET) if function else world.policy,
-        "unit": list(world.unit) or None,
+        "unit": list(world.unit) or ROWS,
         "name": NAME,
         "budget": BUDGET,
     }
