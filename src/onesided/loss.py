@@ -18,6 +18,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import cache
 from typing import Any, TypeAlias
 
 from onesided.errors import InputError
@@ -50,7 +51,7 @@ def rational(value: Number, name: str = "epsilon", *, digits: int = MOST_DIGITS)
         if isinstance(value, bool) or not _is_short(value, digits):
             raise ValueError
         exact = Fraction(_plain(value))
-        if max(abs(exact.numerator), exact.denominator) >= 10**digits:
+        if max(abs(exact.numerator), exact.denominator) >= _first_beyond(digits):
             raise ValueError
     except (ValueError, TypeError, ZeroDivisionError, OverflowError):
         raise InputError(
@@ -58,6 +59,12 @@ def rational(value: Number, name: str = "epsilon", *, digits: int = MOST_DIGITS)
             f"{digits:,} digits."
         ) from None
     return exact
+
+
+@cache
+def _first_beyond(digits: int) -> int:
+    """The least number with more than so many digits."""
+    return int(10**digits)
 
 
 def _is_short(value: Number, digits: int) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from onesided.errors import PolicyError
@@ -28,6 +29,8 @@ from onesided.language.tree import (
 )
 from onesided.language.types import Digits, Schema, Type
 from onesided.language.writer import Writer
+
+_MOST_KEPT = 256
 
 
 @dataclass(frozen=True)
@@ -145,7 +148,9 @@ class BoundKey(Key):
         return evaluate(self.typed, row)
 
 
+@lru_cache(maxsize=_MOST_KEPT)
 def _parsed(text: str) -> Expression:
+    """The tree of a text; the same texts come again and again, and trees are values."""
     # The parser takes a while to load: nothing pays for it before the first text is read.
     from onesided.language.parser import MAX_LENGTH, parse
 

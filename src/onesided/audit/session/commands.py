@@ -20,11 +20,11 @@ from onesided.audit.session.in_python import BUDGET, NAME, VERSION, PythonStage,
 from onesided.audit.session.requests import PARQUET, Request
 from onesided.audit.session.surfaces import Run
 from onesided.audit.session.tape import Tape
-from onesided.audit.session.watching import Seen, masked, of_files
+from onesided.audit.session.watching import Seen, document, masked, of_files
 from onesided.audit.session.worlds import Side
 from onesided.data.units import ROWS
 from onesided.language import Schema
-from onesided.ledger import Ledger, open_ledger
+from onesided.ledger import Ledger, agreed_terms, open_ledger
 from onesided.session.kernel import LOOK
 
 COLD_IN = 10
@@ -111,6 +111,8 @@ class CommandStage:
             seen.append(Seen(outcomes, released, outcomes["exit code"] == "0"))
         with _opened(ledger) as book:
             account, keys = account_of(book)
+        agreed = agreed_terms(ledger, NAME)
+        account["format"] = document(None if agreed is None else agreed.format)
         return CommandRun(tuple(seen), account, keys, ledger)
 
     def explain(self, run: Run, requests: Sequence[Request]) -> Run:
