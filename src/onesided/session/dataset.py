@@ -16,19 +16,14 @@ from onesided.language.tree import Value
 from onesided.ledger import Balance
 from onesided.loss import Number, privacy_loss
 from onesided.policy import Policy
-from onesided.session.amounts import rows_amount
+from onesided.session.asking import Asker
 from onesided.session.books import Books
 from onesided.session.checking import SourceCheck, checked
 from onesided.session.cursor import Cursor
 from onesided.session.facts import DatasetFacts
-from onesided.session.plan import Plan, Planning, assumed_share
+from onesided.session.planning.planner import Planner
 from onesided.session.questions.base import Question
-from onesided.session.questions.choosing import counting
-from onesided.session.questions.figures import Limits
-from onesided.session.questions.ngrams import ngram_groups
-from onesided.session.questions.samples import Samples, chosen_columns
-from onesided.session.questions.select import statement
-from onesided.session.questions.sums import Means, Sums, present_groups
+from onesided.session.questions.samples import chosen_columns
 from onesided.session.scope import AnyPolicy
 from onesided.session.showing import shown_sample, shown_table
 
@@ -45,6 +40,7 @@ class Dataset:
         self._books = books
         self._table = books.table
         self._turn = threading.RLock()
+        self._asking = Asker(facts, books.table)
 
     @property
     def name(self) -> str:
@@ -119,17 +115,8 @@ class Dataset:
         in full.
         """
         exact = privacy_loss(epsilon)
-        within = self._facts.scope(policy, part)
-        chosen, leaving = chosen_columns(self._facts.schema, self._table.engine, columns)
-        question = Samples(
-            facts=self._facts,
-            scope=within,
-            epsilon=exact,
-            columns=chosen,
-            where=self._facts.filter(where),
-            leaving=leaving,
-            shared=not fresh,
-            place=None if into is None else self._table.placing(into),
+        question = self._asking.sample(
+            exact, where, columns, policy=policy, part=part, into=into, fresh=fresh
         )
         with self._turn:
             kernel = self._books.kernel(exact)
@@ -167,15 +154,10 @@ class Dataset:
         - `policy`, `part`, `fresh`: as in `sample`.
         """
         exact = privacy_loss(epsilon)
-        within = self._facts.scope(policy, part)
-        question = counting(
-            mechanism,
-            self._facts.grouping(within, by, where, max_groups, domain),
-            facts=self._facts,
-            scope=within,
-            epsilon=exact,
-            parameters=parameters,
+        groups, within = self._asking.groups(
+            by, where, max_groups=max_groups, domain=domain, policy=policy, part=part
         )
+        question = self._asking.counting(exact, groups, within, mechanism, parameters)
         return self._released([question], exact, fresh=fresh, purpose=purpose)[0]
 
     def ngrams(
@@ -202,10 +184,16 @@ class Dataset:
         - all others: as in `count`. Sensitivity is taken over all rows of a unit.
         """
         exact = privacy_loss(epsilon)
-        within = self._facts.scope(policy, part)
-        groups = ngram_groups(self._facts, within, n, by, order, max_groups, domain)
-        around: dict[str, Any] = {"facts": self._facts, "scope": within, "epsilon": exact}
-        question = counting(mechanism, groups, parameters=parameters, **around)
+        groups, within = self._asking.ngram_groups(
+            n,
+            by=by,
+            order=order,
+            max_groups=max_groups,
+            domain=domain,
+            policy=policy,
+            part=part,
+        )
+        question = self._asking.counting(exact, groups, within, mechanism, parameters)
         return self._released([question], exact, fresh=fresh, purpose=purpose)[0]
 
     def sum(
@@ -235,15 +223,18 @@ class Dataset:
         - `by`, `where`, `max_groups`, `domain`, `policy`, `part`, `fresh`: as in `count`.
         """
         exact = privacy_loss(epsilon)
-        within = self._facts.scope(policy, part)
-        amount = self._facts.amount(column, bound, grid, nonnegative=nonnegative)
-        groups = self._facts.grouping(within, by, where, max_groups, domain)
-        question = Sums(
-            facts=self._facts,
-            scope=within,
-            epsilon=exact,
-            groups=present_groups(groups, amount, self._facts.schema),
-            amount=amount,
+        question = self._asking.sum(
+            exact,
+            column,
+            by,
+            where,
+            bound=bound,
+            grid=grid,
+            nonnegative=nonnegative,
+            max_groups=max_groups,
+            domain=domain,
+            policy=policy,
+            part=part,
         )
         return self._released([question], exact, fresh=fresh, purpose=purpose)[0]
 
@@ -271,16 +262,18 @@ class Dataset:
         - all others: as in `sum`. Units and rows without a value are left out.
         """
         exact = privacy_loss(epsilon)
-        within = self._facts.scope(policy, part)
-        amount = self._facts.amount(column, bound, grid, nonnegative=False)
-        groups = self._facts.grouping(within, by, where, max_groups, domain)
-        question = Means(
-            facts=self._facts,
-            scope=within,
-            epsilon=exact,
-            groups=present_groups(groups, amount, self._facts.schema),
-            amount=amount,
-            rows=None if max_rows is None else rows_amount(max_rows, self.units),
+        question = self._asking.mean(
+            exact,
+            column,
+            by,
+            where,
+            bound=bound,
+            grid=grid,
+            max_rows=max_rows,
+            max_groups=max_groups,
+            domain=domain,
+            policy=policy,
+            part=part,
         )
         return self._released([question], exact, fresh=fresh, purpose=purpose)[0]
 
@@ -313,20 +306,23 @@ class Dataset:
         - all others: as in `count`; `domain` also by alias.
         """
         exact = privacy_loss(epsilon)
-        within = self._facts.scope(policy, part)
-        limits = Limits(
+        asked = self._asking.sql(
+            exact,
+            query,
+            parameters,
+            mechanism=mechanism,
             max_groups=max_groups,
             max_rows=max_rows,
-            bounds=bounds or {},
-            grid=grid or {},
+            bounds=bounds,
+            grid=grid,
             nonnegative=nonnegative,
-            domain=domain or {},
-            mechanism=mechanism,
+            domain=domain,
+            policy=policy,
+            part=part,
         )
-        asked = statement(query, parameters, self._facts, limits, within, exact)
         questions = list(asked.questions.values())
         released = self._released(questions, exact, fresh=fresh, purpose=purpose)
-        return asked.release(released, self._facts, within, exact)
+        return asked.release(released)
 
     def cursor(self, *, epsilon: Number, **options: Any) -> Cursor:
         """A cursor whose `execute` asks `sql` at `epsilon` each time, with the same options."""
@@ -335,31 +331,14 @@ class Dataset:
             lambda query, parameters: self.sql(query, parameters, epsilon=epsilon, **options)
         )
 
-    def plan(
-        self,
-        by: Sequence[str] | str = (),
-        where: str | None = None,
-        *,
-        epsilon: Number,
-        max_groups: int | None = None,
-        domain: Mapping[str, Sequence[Any]] | None = None,
-        policy: str | Policy | None = None,
-        part: Mapping[str, Any] | None = None,
-        nonsensitive_share: float = 0.5,
-    ) -> Plan:
-        """What `count` would cost by each mechanism, and its expected error; free, nothing is run.
+    @property
+    def plan(self) -> Planner:
+        """What questions would cost, and how exact they would be; free, nothing is run.
 
-        - `nonsensitive_share`: which share of the units to assume non-sensitive; the true one is
-          secret.
-        - all others: as in `count`.
+        `ds.plan("room", epsilon=1)` plans a count; `ds.plan.sum`, `.mean`, `.ngrams`, `.sample` and
+        `.sql` plan the others, with the arguments of the question itself.
         """
-        exact = privacy_loss(epsilon)
-        within = self._facts.scope(policy, part)
-        groups = self._facts.grouping(within, by, where, max_groups, domain)
-        share = assumed_share(nonsensitive_share)
-        with self._turn:
-            kernel = self._books.kernel(None) if self._books.agreed else None
-            return Planning(self._facts, groups, within, exact, share, kernel).plan()
+        return Planner(self._asking, self._books, self._turn)
 
     def check(
         self, *, domain: Mapping[str, Sequence[Any]] | None = None, secret: bool = False

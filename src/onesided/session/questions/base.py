@@ -16,6 +16,7 @@ from onesided.loss import Loss
 from onesided.session.facts import DatasetFacts
 from onesided.session.requests import Request
 from onesided.session.scope import Scope
+from onesided.session.supposed import NOTHING_KNOWN, Supposed
 from onesided.session.table import Reading
 
 COINS = "keyed coins (SHA-256); the promise is computational"
@@ -69,9 +70,11 @@ class Question(ABC):
     """A question to a data set at ε, within a scope; either `Runnable` itself or `TwoStep`.
 
     - `shares_coins`: it looks at nothing but the sample that the snapshot's coins draw.
+    - `expected_of`: whose figure an expected error is beside.
     """
 
     shares_coins: ClassVar[bool] = False
+    expected_of: ClassVar[str] = "all units"
 
     facts: DatasetFacts
     scope: Scope
@@ -105,12 +108,17 @@ class Question(ABC):
         """What the ledger is to charge."""
         return self.scope.spending(self.loss, shared_coins=self.shares_coins)
 
-    def expected_error(self, nonsensitive_share: float = 0.5) -> float | None:
-        """The expected mean error of a group, from public facts; None where nobody can say.
+    def expected_error(self, supposed: Supposed = NOTHING_KNOWN) -> float | None:
+        """The expected mean error of a group; None where nobody can say.
 
-        The share of non-sensitive units is assumed: the true one is secret.
+        It follows from public facts and from what is `supposed` of the data.
         """
         return None
+
+    @property
+    def assumes(self) -> str:
+        """What that takes for granted beside what is supposed, to be read after "if"."""
+        return ""
 
 
 class TwoStep(ABC):
