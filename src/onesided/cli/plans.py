@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import click
@@ -21,6 +23,7 @@ from onesided.cli.sources import (
 )
 from onesided.cli.sql import limit_options, limits
 from onesided.cli.sums import amount_options, max_rows_option, nonnegative_option
+from onesided.errors import RequestError
 
 _AIMS = (
     click.option("--epsilon", help="The privacy loss to plan for."),
@@ -54,7 +57,7 @@ class _PlanGroup(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if args and args[0] not in (*self.commands, *ctx.help_option_names):
-            args = ["count", *args]
+            args = ["questions" if args[0].lower().endswith(".sql") else "count", *args]
         return super().parse_args(ctx, args)
 
 
@@ -63,7 +66,8 @@ def plan() -> None:
     """Show what a question would cost, and how far off its answer would be; free.
 
     Nothing is spent. Only public facts, the account and what it has released are read. Where no
-    question is named a count is planned: `onesided plan SOURCE …`.
+    question is named a count is planned, `onesided plan SOURCE …`, or the questions of a file,
+    `onesided plan questions.sql --budget 2`.
     """
 
 
@@ -128,6 +132,64 @@ def sample(epsilon: str, nonsensitive_share: float | None, as_json: bool, **opti
     cost = "cannot be booked" if found.cost is None else _epsilon(found.cost)
     over = "" if found.fits else ", over budget"
     show_facts({"cost": f"{cost}{over}", "supposed": "; ".join(found.sources), **_left(found)})
+
+
+@plan.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@plan_options
+@click.option("--error", help="The mean expected error of a group, for all that say none.")
+@limit_options
+@as_json
+def questions(
+    file: Path,
+    source: str | None,
+    budget: str | None,
+    error: str | None,
+    public: tuple[str, ...],
+    as_json: bool,
+    **options: Any,
+) -> int:
+    """Share a budget among the SELECTs in FILE: the least epsilon that gives each its error.
+
+    Semicolons stand between them. A comment such as `-- error: 20` says the error that is wanted;
+    questions without one share what is left. Without SOURCE the data set is the one that FROM
+    names, in onesided.toml.
+
+    Exit code 1 where a question cannot have its error, otherwise 0.
+    """
+    text = _text(file)
+    limited, tables = limits(options), named_values(public, "--public") or None
+    source = source or _named_in(text)
+    account = None if _has_account(options["ledger"]) else budget
+    with _opened(source=source, budget=account, epsilon=None, public=tables, **options) as (
+        dataset,
+        asked,
+    ):
+        found = dataset.plan.questions(text, budget=budget, error=error, **limited, **asked)
+    if as_json:
+        show_json(found.to_json())
+    else:
+        show_table(None, *found.cells())
+        show_facts({"cost": f"{_epsilon(found.cost)} of {_epsilon(found.budget)}"})
+    return 0 if found.ok else 1
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise RequestError(f"{file} cannot be read as a text of SELECTs.") from None
+
+
+def _named_in(text: str) -> str | None:
+    """The first table that a text names."""
+    found = re.search(r"\bFROM\s+\"?(\w+)", text, re.IGNORECASE)
+    return None if found is None else found.group(1)
+
+
+def _has_account(ledger: str | None) -> bool:
+    """Whether a ledger may know its budget already, which is then not said again."""
+    return ledger is not None and ("://" in ledger or Path(ledger).exists())
 
 
 @contextmanager

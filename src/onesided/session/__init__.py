@@ -27,6 +27,7 @@ from onesided.session.description import load_dataset
 from onesided.session.domains import OTHER
 from onesided.session.engines import schema_of
 from onesided.session.opening import open_dataset
+from onesided.session.planning.allocation import Wish
 from onesided.session.planning.plan import Plan
 from onesided.session.statement import statements
 
@@ -34,6 +35,7 @@ __all__ = [
     "OTHER",
     "Dataset",
     "Plan",
+    "Wish",
     "load_dataset",
     "open_dataset",
     "schema_of",

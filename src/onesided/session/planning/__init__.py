@@ -7,5 +7,8 @@ planner.py   the plan of each kind of question, by the arguments of the question
 plan.py      Plan, and Option: one way to answer
 pricing.py   what an option costs on the account as it stands
 learnt.py    what was released already, and what follows from it for a question
+options.py   the options of a plan
+samples.py   the plan of a sample
 least.py     the least ε for a wanted error
+allocation.py  how a list of questions shares a budget
 """

@@ -15,6 +15,7 @@ from onesided.loss import show
 from onesided.mechanisms.base import PublicShape
 from onesided.mechanisms.buckets.algorithm import BucketAlgorithm
 from onesided.session.planning.learnt import Basis
+from onesided.session.planning.pricing import Price
 from onesided.session.questions.base import Missing
 from onesided.session.questions.expected import Expectation
 
@@ -131,7 +132,7 @@ class Plan:
     `left` and `budget` are None where no account was agreed to yet.
 
     - `basis`: what is supposed of the data, and from where it is known.
-    - `together`: the options are figures of one answer, and are asked for together.
+    - `together`: of figures of one answer, which are asked for together, what all of them cost.
     """
 
     by: tuple[str, ...]
@@ -141,7 +142,7 @@ class Plan:
     left: Fraction | None
     budget: Fraction | None
     rows: tuple[Option, ...]
-    together: bool = False
+    together: Price | None = None
 
     @property
     def best(self) -> Option | None:
@@ -152,10 +153,9 @@ class Plan:
     @property
     def cost(self) -> Fraction | None:
         """Of figures that are asked for together: what they cost; else that of the best option."""
-        if not self.together:
-            return None if self.best is None else self.best.cost
-        known = [row.cost for row in self.rows if row.cost is not None]
-        return sum(known, start=Fraction(0)) if len(known) == len(self.rows) else None
+        if self.together is not None:
+            return self.together.cost
+        return None if self.best is None else self.best.cost
 
     @property
     def table(self) -> pa.Table:
@@ -202,18 +202,18 @@ class Plan:
 
         With `every` all of them.
         """
-        if every or self.together:
+        if every or self.together is not None:
             return self.rows
         free = (row for row in self.rows[SHOWN:] if row.available and not row.cost)
         return (*self.rows[:SHOWN], *free)
 
     def cells(self, *, every: bool = False) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """The options in words: the headings and, for each option, its cells."""
-        figure = ("figure",) if self.together else ()
+        figure = () if self.together is None else ("figure",)
         headings = ("mechanism", "ε", "expected error", "cost", "as plain sum", "can be had")
         rows = [
             (
-                *((row.figure,) if self.together else ()),
+                *(() if self.together is None else (row.figure,)),
                 row.mechanism,
                 show(row.epsilon),
                 row.said,

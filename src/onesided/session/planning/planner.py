@@ -10,16 +10,17 @@ from typing import Any, TypeAlias
 
 from onesided.errors import RequestError
 from onesided.language.tree import Value
-from onesided.loss import Number, privacy_loss, show
+from onesided.loss import Number, privacy_budget, privacy_loss, show
 from onesided.policy import Policy
 from onesided.session.asking import Asker
 from onesided.session.books import Books
 from onesided.session.grouping import Grouping
+from onesided.session.planning.allocation import Allocation, Wish, allocated, wishes
 from onesided.session.planning.learnt import Basis, Learnt
 from onesided.session.planning.least import MOST_PLANNED, Aim
 from onesided.session.planning.options import CountWays, bounded, option
 from onesided.session.planning.plan import Option, Plan, cheapness, usefulness
-from onesided.session.planning.pricing import Pricing
+from onesided.session.planning.pricing import Price, Pricing
 from onesided.session.planning.samples import SamplePlan, sample_plan
 from onesided.session.questions.expected import Expectation
 from onesided.session.questions.figures import GroupQuestion
@@ -170,6 +171,51 @@ class Planner:
     ) -> Plan:
         """Every figure of a SELECT; `asked` are the other arguments of `Dataset.sql`."""
         supposing, aim = Supposing(nonsensitive_share, groups), Aim.of(epsilon, error)
+        return self._statement(query, parameters, aim, supposing, asked)
+
+    def questions(
+        self,
+        questions: str | Sequence[Wish],
+        *,
+        budget: Number | None = None,
+        error: Number | None = None,
+        nonsensitive_share: float | None = None,
+        groups: int | None = None,
+        **asked: Any,
+    ) -> Allocation:
+        """An ε for each of several SELECTs, which share a budget.
+
+        - `questions`: `Wish`es, or a text of SELECTs with semicolons between them, in which a
+          comment such as `-- error: 20` says the error that is wanted.
+        - `budget`: what all of them may cost; by default what is left of the account's.
+        - `error`: that of all questions of a text that say none; without it these share what is
+          left.
+        - `asked`: the other arguments of `Dataset.sql`, the same for all.
+        """
+        supposing = Supposing(nonsensitive_share, groups)
+        wanted = wishes(questions, error) if isinstance(questions, str) else tuple(questions)
+        limits = [None if budget is None else privacy_budget(budget), self._left()]
+        known = [each for each in limits if each is not None]
+        if not known:
+            raise RequestError("Say with budget how much all questions may cost together.")
+        return allocated(
+            wanted,
+            min(known),
+            lambda query, aim: self._statement(query, (), aim, supposing, asked),
+        )
+
+    def _left(self) -> Fraction | None:
+        with self.turn:
+            return self._pricing().left
+
+    def _statement(
+        self,
+        query: str,
+        parameters: Sequence[Value],
+        aim: Aim,
+        supposing: Supposing,
+        asked: Mapping[str, Any],
+    ) -> Plan:
         return self._together(
             lambda exact: figures_of(self.asking.sql(exact, query, parameters, **asked)),
             aim,
@@ -208,14 +254,16 @@ class Planner:
             first = next(iter(asked(aim.epsilon or MOST_PLANNED).values()))
             basis = self._basis(pricing, first.groups, first.scope, supposing)
             exact = aim.epsilon_for(lambda epsilon: _largest(asked(epsilon), basis.supposed))
+            figures = asked(exact or MOST_PLANNED)
             options = [
                 option(question, basis.supposed, pricing, figure=name)
-                for name, question in asked(exact or MOST_PLANNED).items()
+                for name, question in figures.items()
             ]
             if exact is None:
                 never = f"an error stays above ±{aim.error:g} up to ε = {show(MOST_PLANNED)}"
                 options = [replace(each, refusal=never) for each in options]
-            return self._plan(first.groups, basis, pricing, options, together=True)
+            price = pricing.together(list(figures.values()))
+            return self._plan(first.groups, basis, pricing, options, together=price)
 
     def _plan(
         self,
@@ -224,7 +272,7 @@ class Planner:
         pricing: Pricing,
         options: Sequence[Option],
         *,
-        together: bool = False,
+        together: Price | None = None,
     ) -> Plan:
         return Plan(
             by=tuple(groups.details["by"]),

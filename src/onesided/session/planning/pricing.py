@@ -9,6 +9,7 @@ from functools import cached_property
 
 from onesided.errors import RequestError
 from onesided.ledger import Balance, Charge, ChargeRecord, ChargeState, StoredRelease
+from onesided.loss import Loss
 from onesided.session.kernel import Kernel
 from onesided.session.questions.base import Question, TwoStep
 from onesided.session.scope import Scope
@@ -82,26 +83,31 @@ class Pricing:
 
     def price(self, question: Question) -> Price:
         """What `question` would cost now."""
-        request = question.request.fingerprint
-        if any(each.charge.request == request for each in self.records):
-            return Price(Fraction(0), Fraction(0), fits=True, again=True)
-        if self.kernel is None:
-            return Price(question.loss.epsilon, question.loss.epsilon, fits=True)
-        try:
-            quote = self.kernel.account.quote(
-                question.spending, self.kernel.snapshot, reserves=isinstance(question, TwoStep)
-            )
-        except RequestError:
-            return Price(None, question.loss.epsilon, fits=False)
-        return Price(quote.cost, question.loss.epsilon, fits=quote.fits)
+        return self.together([question])
 
-    def fits_all(self, prices: Sequence[Price]) -> bool:
-        """Whether all of them can be paid together; the sum of their costs is never too little."""
-        if self.left is None:
-            return True
-        costs = [each.cost for each in prices]
-        known = [each for each in costs if each is not None]
-        return len(known) == len(costs) and sum(known, start=Fraction(0)) <= self.left
+    def together(self, questions: Sequence[Question]) -> Price:
+        """What they would cost if all of them were charged at once, under one policy and part.
+
+        A reservation is held as a pair of equal halves, which adds to any other pair its own ε.
+        """
+        new = [each for each in questions if not self._is_paid(each)]
+        if not new:
+            return Price(Fraction(0), Fraction(0), fits=True, again=True)
+        loss = Loss.sequential([each.loss for each in new])
+        plain = sum((each.loss.epsilon for each in new), start=Fraction(0))
+        if self.kernel is None:
+            return Price(loss.epsilon, plain, fits=True)
+        reserves = all(isinstance(each, TwoStep) for each in new)
+        spending = new[0].spending if len(new) == 1 else new[0].scope.spending(loss)
+        try:
+            quote = self.kernel.account.quote(spending, self.kernel.snapshot, reserves=reserves)
+        except RequestError:
+            return Price(None, plain, fits=False)
+        return Price(quote.cost, plain, fits=quote.fits)
+
+    def _is_paid(self, question: Question) -> bool:
+        request = question.request.fingerprint
+        return any(each.charge.request == request for each in self.records)
 
 
 def _shares_coins(charge: Charge) -> bool:
