@@ -1,7 +1,7 @@
 """The session: the trusted kernel that alone joins engine, ledger and mechanisms.
 
 opening.py      open: source, unit, policy, budget, ledger → Dataset   (description.py: by name)
-dataset.py      Dataset: sample, count, sum, mean, sql, plan, each a question
+dataset.py      Dataset: sample, count, sum, mean, sql, plan, each a question  (opened.py: the rest)
 asking.py       questions from what a user says, for releases and for plans
 questions/      a file per kind of question: terms before the data, and a run after the charge
 kernel.py       terms → charge → run → store → show, the same for every question

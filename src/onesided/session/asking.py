@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
 from onesided.language.tree import Value
 from onesided.loss import Number
+from onesided.mechanisms.rr import RandomizedResponse
 from onesided.policy import Policy
 from onesided.session.amounts import rows_amount
+from onesided.session.best_bound import without_bound
 from onesided.session.facts import DatasetFacts
 from onesided.session.grouping import Grouping
-from onesided.session.questions.choosing import counting
+from onesided.session.questions.base import Question
+from onesided.session.questions.bounded import AUTO, BoundedCount
+from onesided.session.questions.choosing import counting, released_mechanism
 from onesided.session.questions.counts import CountingQuestion
 from onesided.session.questions.figures import Limits
 from onesided.session.questions.ngrams import ngram_groups
 from onesided.session.questions.samples import Samples, chosen_columns
 from onesided.session.questions.select import AskedSelect, statement
 from onesided.session.questions.sums import Means, Sums, present_groups
+from onesided.session.questions.touches import SampledTouches, Touches
 from onesided.session.scope import Scope
+from onesided.session.supposed import Basis
 from onesided.session.table import SecretTable
+
+MaxGroups: TypeAlias = int | str | None
+"""The most groups that count for a unit, or "auto"."""
 
 
 @dataclass(frozen=True)
@@ -61,14 +70,16 @@ class Asker:
         by: Sequence[str] | str = (),
         where: str | None = None,
         *,
-        max_groups: int | None = None,
+        max_groups: MaxGroups = None,
         domain: Mapping[str, Sequence[Any]] | None = None,
         policy: str | Policy | None = None,
         part: Mapping[str, Any] | None = None,
     ) -> tuple[Grouping, Scope]:
         """The groups of a count, which any mechanism can be asked for."""
         within = self.facts.scope(policy, part)
-        return self.facts.grouping(within, by, where, max_groups, domain), within
+        return _bounded(
+            max_groups, lambda most: self.facts.grouping(within, by, where, most, domain)
+        ), within
 
     def ngram_groups(
         self,
@@ -76,14 +87,17 @@ class Asker:
         *,
         by: str,
         order: str,
-        max_groups: int | None = None,
+        max_groups: MaxGroups = None,
         domain: Sequence[Any] | None = None,
         policy: str | Policy | None = None,
         part: Mapping[str, Any] | None = None,
     ) -> tuple[Grouping, Scope]:
         """The groups of a count of n-grams."""
         within = self.facts.scope(policy, part)
-        return ngram_groups(self.facts, within, n, by, order, max_groups, domain), within
+        return _bounded(
+            max_groups,
+            lambda most: ngram_groups(self.facts, within, n, by, order, most, domain),
+        ), within
 
     def counting(
         self,
@@ -102,6 +116,37 @@ class Asker:
             epsilon=epsilon,
             parameters=parameters,
         )
+
+    def bounded(
+        self,
+        epsilon: Fraction,
+        groups: Grouping,
+        within: Scope,
+        basis: Basis,
+        mechanism: str = "auto",
+        parameters: Mapping[str, Any] | None = None,
+    ) -> Question:
+        """The same with the bound that promises the least error; `basis` is what is known."""
+        sampled = isinstance(released_mechanism(mechanism, parameters or {}), RandomizedResponse)
+        if groups.single or sampled:
+            return self.counting(epsilon, groups, within, mechanism, parameters)
+        return BoundedCount(
+            facts=self.facts,
+            scope=within,
+            epsilon=epsilon,
+            mechanism=mechanism,
+            groups=groups,
+            parameters=dict(parameters or {}),
+            supposed=basis.supposed,
+            known_from="; ".join(basis.sources) if basis.supposed.touched is not None else "",
+        )
+
+    def touches(
+        self, epsilon: Fraction, groups: Grouping, within: Scope, *, sampled: bool = False
+    ) -> Touches:
+        """In how many of these groups units are; with `sampled` those of a sample at ε."""
+        kind = SampledTouches if sampled else Touches
+        return kind(facts=self.facts, scope=within, epsilon=epsilon, groups=groups)
 
     def sum(
         self,
@@ -186,3 +231,10 @@ class Asker:
         )
         within = self.facts.scope(policy, part)
         return statement(query, parameters, self.facts, limits, within, epsilon)
+
+
+def _bounded(max_groups: MaxGroups, asked: Callable[[int | None], Grouping]) -> Grouping:
+    """Groups with a bound, or, where it is to be found, such as allow for one."""
+    if max_groups != AUTO:
+        return asked(max_groups)  # type: ignore[arg-type]
+    return without_bound(asked(1))

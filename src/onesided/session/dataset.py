@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from onesided.data.files import check_format
 from onesided.data.release import QueryRelease, Release, TableRelease
-from onesided.data.units import Unit
 from onesided.language.tree import Value
-from onesided.ledger import Balance
 from onesided.loss import Number, privacy_loss
 from onesided.policy import Policy
 from onesided.session.asking import Asker
 from onesided.session.books import Books
-from onesided.session.checking import SourceCheck, checked
 from onesided.session.cursor import Cursor
 from onesided.session.facts import DatasetFacts
+from onesided.session.grouping import Grouping
+from onesided.session.opened import OpenedData
 from onesided.session.planning.planner import Planner
 from onesided.session.questions.base import Question
+from onesided.session.questions.bounded import AUTO
 from onesided.session.questions.samples import chosen_columns
-from onesided.session.scope import AnyPolicy
+from onesided.session.scope import Scope
 from onesided.session.showing import shown_sample, shown_table
 
 
-class Dataset:
+class Dataset(OpenedData):
     """A table, its unit, its policy and its account; made by `onesided.open`.
 
     Opening has validated the table once, for the steward and free of charge. From then on every
@@ -36,59 +34,8 @@ class Dataset:
     """
 
     def __init__(self, facts: DatasetFacts, books: Books) -> None:
-        self._facts = facts
-        self._books = books
-        self._table = books.table
-        self._turn = threading.RLock()
+        super().__init__(facts, books)
         self._asking = Asker(facts, books.table)
-
-    @property
-    def name(self) -> str:
-        """The name that the account is kept under."""
-        return self._facts.name
-
-    @property
-    def units(self) -> int:
-        """n, the number of units; public."""
-        return self._facts.units
-
-    @property
-    def unit(self) -> Unit:
-        """What one record is."""
-        return self._facts.unit
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns of the table; public."""
-        return tuple(self._facts.schema)
-
-    @property
-    def format(self) -> Mapping[str, Any]:
-        """How the source is read, as it was found at the opening and is kept with the account."""
-        return self._table.engine.format
-
-    @property
-    def policy(self) -> AnyPolicy:
-        """The policy that the account was opened under."""
-        return self._facts.policy
-
-    @property
-    def budget(self) -> Balance:
-        """Everything charged so far, and what is left."""
-        with self._turn:
-            return self._books.kernel(None).account.balance()
-
-    @property
-    def account_opened(self) -> bool:
-        """Whether a request got as far as the account; before that nothing can be charged."""
-        return self._books.opened
-
-    def progress(self) -> float | None:
-        """How far the engine is with its statement, from 0 to 1; None where nobody knows.
-
-        To be asked from another thread, and for the steward alone: times depend on the data.
-        """
-        return self._table.progress()
 
     def sample(
         self,
@@ -135,7 +82,7 @@ class Dataset:
         *,
         epsilon: Number,
         mechanism: str = "auto",
-        max_groups: int | None = None,
+        max_groups: int | str | None = None,
         domain: Mapping[str, Sequence[Any]] | None = None,
         policy: str | Policy | None = None,
         part: Mapping[str, Any] | None = None,
@@ -147,7 +94,8 @@ class Dataset:
 
         - `by`: columns, or hour, weekday, date or bucket of a column.
         - `max_groups`: the most groups that count for one unit; needed where a unit can be in
-          several, since the noise grows with it.
+          several, since the noise grows with it. "auto" finds the one that promises the least
+          error, from what was released already or by a look at a twentieth of ε.
         - `domain`: the values of a key, where they are known beforehand; `"*"` as the last one
           stands for all others.
         - `mechanism`, `parameters`: see `onesided.mechanism_names()`.
@@ -157,7 +105,7 @@ class Dataset:
         groups, within = self._asking.groups(
             by, where, max_groups=max_groups, domain=domain, policy=policy, part=part
         )
-        question = self._asking.counting(exact, groups, within, mechanism, parameters)
+        question = self._counting(max_groups, exact, groups, within, mechanism, parameters)
         return self._released([question], exact, fresh=fresh, purpose=purpose)[0]
 
     def ngrams(
@@ -167,7 +115,7 @@ class Dataset:
         by: str,
         order: str,
         epsilon: Number,
-        max_groups: int | None = None,
+        max_groups: int | str | None = None,
         mechanism: str = "auto",
         domain: Sequence[Any] | None = None,
         policy: str | Policy | None = None,
@@ -193,7 +141,32 @@ class Dataset:
             policy=policy,
             part=part,
         )
-        question = self._asking.counting(exact, groups, within, mechanism, parameters)
+        question = self._counting(max_groups, exact, groups, within, mechanism, parameters)
+        return self._released([question], exact, fresh=fresh, purpose=purpose)[0]
+
+    def touches(
+        self,
+        by: Sequence[str] | str = (),
+        where: str | None = None,
+        *,
+        epsilon: Number,
+        sampled: bool = False,
+        domain: Mapping[str, Sequence[Any]] | None = None,
+        policy: str | Policy | None = None,
+        part: Mapping[str, Any] | None = None,
+        fresh: bool = False,
+        purpose: str = "",
+    ) -> Release:
+        """How many non-sensitive units are in so many groups: what a plan finds `max_groups` by.
+
+        - `sampled`: count the units of the sample at ε, which is free where that is paid for.
+        - all others: as in `count`. A small ε is enough, since a unit counts once.
+        """
+        exact = privacy_loss(epsilon)
+        groups, within = self._asking.groups(
+            by, where, max_groups="auto", domain=domain, policy=policy, part=part
+        )
+        question = self._asking.touches(exact, groups, within, sampled=sampled)
         return self._released([question], exact, fresh=fresh, purpose=purpose)[0]
 
     def sum(
@@ -340,33 +313,20 @@ class Dataset:
         """
         return Planner(self._asking, self._books, self._turn)
 
-    def check(
-        self, *, domain: Mapping[str, Sequence[Any]] | None = None, secret: bool = False
-    ) -> SourceCheck:
-        """What the steward should look at before publishing; free, and nothing of it may leave.
-
-        - `domain`: values of keys to hold against the data, besides those of the data set.
-        - `secret`: say also how many units the policy protects. The ledger keeps that you looked.
-        """
-        with self._turn:
-            self._books.note_look(secret=secret)
-            return checked(self._facts, self._table, domain or {}, secret=secret)
-
-    def close(self) -> None:
-        """Let go of the source and the ledger."""
-        self._table.engine.close()
-        self._books.close()
-
-    def __enter__(self) -> Dataset:
-        return self
-
-    def __exit__(
+    def _counting(
         self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
+        max_groups: int | str | None,
+        epsilon: Fraction,
+        groups: Grouping,
+        within: Scope,
+        mechanism: str,
+        parameters: Mapping[str, Any],
+    ) -> Question:
+        """A count with the bound that is said, or with one that is to be found."""
+        if max_groups != AUTO:
+            return self._asking.counting(epsilon, groups, within, mechanism, parameters)
+        basis = self.plan.known(groups, within)
+        return self._asking.bounded(epsilon, groups, within, basis, mechanism, parameters)
 
     def _released(
         self, questions: Sequence[Question], epsilon: Fraction, *, fresh: bool, purpose: str

@@ -54,3 +54,11 @@ class Supposed:
 
 
 NOTHING_KNOWN = Supposed()
+
+
+@dataclass(frozen=True)
+class Basis:
+    """What is supposed, and in words where each of it is from."""
+
+    supposed: Supposed
+    sources: tuple[str, ...] = ()

@@ -24,20 +24,16 @@ from onesided.session.facts import DatasetFacts
 from onesided.session.grouping import Grouping
 from onesided.session.kept import StoredSample, stored_sample
 from onesided.session.planning.pricing import Pricing
+from onesided.session.questions.base import BOUND_LOOK
+from onesided.session.questions.bounded import AUTO, ranges_in
+from onesided.session.questions.touches import TOUCHING, touched_from, touching
 from onesided.session.scope import Scope
-from onesided.session.supposed import USUAL_SHARE, Supposed, Touched
+from onesided.session.supposed import USUAL_SHARE, Basis, Supposed, Touched
 
 STRATA = 24
 """Into so many sizes the groups of a sample are gathered: errors are smooth in the size."""
+RANGES = "how many groups units are in, as was released"
 _TABLES = frozenset({ReleaseKind.COUNT.value, ReleaseKind.SUM.value, ReleaseKind.MEAN.value})
-
-
-@dataclass(frozen=True)
-class Basis:
-    """What a plan supposes, and in words where each of it is from."""
-
-    supposed: Supposed
-    sources: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -73,6 +69,9 @@ class Learnt:
             sizes = _strata(seen.sizes, groups.bins)
             supposed = replace(supposed, touched=seen.touched, sizes=sizes)
             sources.append(f"groups as in the sample at ε = {show(sample.epsilon)}")
+        elif (counts := self._ranges(groups)) is not None:
+            supposed = replace(supposed, touched=touched_from(counts, self.facts.units, groups))
+            sources.append(RANGES)
         if groups.bins is None:
             found = max(self._listed(groups), len(seen.sizes) if seen is not None else 0)
             if number is not None:
@@ -131,6 +130,23 @@ class Learnt:
         known, source = engine.schema, self.facts.schema
         read = ColumnsRead.by_count(_tally(engine, groups)).all & set(source)
         return all(name in known and known[name].type is source[name].type for name in read)
+
+    def _ranges(self, groups: Grouping) -> dict[int, float] | None:
+        """The latest release of how many units are in so many of these groups."""
+        asked = touching(groups)
+        for record in reversed(self.pricing.within(self.scope)):
+            description = record.charge.description
+            if description.get(TOUCHING) == asked:
+                stored = self.pricing.stored(record)
+                if stored is not None:
+                    table = table_of(stored.payload)
+                    least, counts = table.column(0).to_pylist(), table.column(1).to_pylist()
+                    return dict(zip(least, counts, strict=True))
+            elif description.get("max_groups") == AUTO and _same_groups(record, groups):
+                look = self.pricing.look(record, BOUND_LOOK)
+                if look is not None and (found := ranges_in(look)):
+                    return found
+        return None
 
     def _listed(self, groups: Grouping) -> int:
         """The most groups that were released about the same keys; 0 where none were."""

@@ -14,10 +14,10 @@ from onesided.data.expectation import STATED_GROUPS
 from onesided.loss import show
 from onesided.mechanisms.base import PublicShape
 from onesided.mechanisms.buckets.algorithm import BucketAlgorithm
-from onesided.session.planning.learnt import Basis
 from onesided.session.planning.pricing import Price
 from onesided.session.questions.base import Missing
 from onesided.session.questions.expected import Expectation
+from onesided.session.supposed import Basis
 
 SHOWN = 3
 """So many options are shown; the others are folded."""

@@ -16,7 +16,7 @@ from onesided.session.asking import Asker
 from onesided.session.books import Books
 from onesided.session.grouping import Grouping
 from onesided.session.planning.allocation import Allocation, Wish, allocated, wishes
-from onesided.session.planning.learnt import Basis, Learnt
+from onesided.session.planning.learnt import Learnt
 from onesided.session.planning.least import MOST_PLANNED, Aim
 from onesided.session.planning.options import CountWays, bounded, option
 from onesided.session.planning.plan import Option, Plan, cheapness, usefulness
@@ -26,7 +26,7 @@ from onesided.session.questions.expected import Expectation
 from onesided.session.questions.figures import GroupQuestion
 from onesided.session.questions.select import AskedSelect
 from onesided.session.scope import Scope
-from onesided.session.supposed import Supposed
+from onesided.session.supposed import Basis, Supposed
 
 Figures: TypeAlias = Callable[[Fraction], Mapping[str, GroupQuestion]]
 """The questions of one answer by name, at an ε that they share."""
@@ -203,6 +203,11 @@ class Planner:
             min(known),
             lambda query, aim: self._statement(query, (), aim, supposing, asked),
         )
+
+    def known(self, groups: Grouping, within: Scope) -> Basis:
+        """What is known of groups from what was released."""
+        with self.turn:
+            return self._basis(self._pricing(), groups, within, Supposing())
 
     def _left(self) -> Fraction | None:
         with self.turn:

@@ -75,6 +75,10 @@ class Pricing:
             return None
         return self.kernel.account.stored(record.charge.request, self.kernel.snapshot)
 
+    def look(self, record: ChargeRecord, name: str) -> bytes | None:
+        """What was looked at first for a charge, under this name."""
+        return None if self.kernel is None else self.kernel.account.step(record.charge, name)
+
     def held_sample(self, scope: Scope) -> Fraction:
         """The ε of the largest sample that the snapshot's coins were paid for; 0 without one."""
         charges = (each.charge for each in self.within(scope))

@@ -22,6 +22,10 @@ from onesided.session.table import Reading
 COINS = "keyed coins (SHA-256); the promise is computational"
 """The randomness of samples, in words."""
 
+LOOK, BOUND_LOOK = "probe", "max_groups"
+LOOKS = (BOUND_LOOK, LOOK)
+"""What the stored looks of a question in steps are called, in the order in which they are taken."""
+
 
 class Missing(Enum):
     """What a question may have to say before it can be answered."""
@@ -122,15 +126,21 @@ class Question(ABC):
 
 
 class TwoStep(ABC):
-    """A question that looks first. The whole ε is held until the look has chosen its pair."""
+    """A question that looks first. The whole ε is held until the look has chosen its pair.
+
+    - `seen`: what the stored look is called; another one for each look of a question.
+    """
+
+    seen: ClassVar[str] = LOOK
 
     @abstractmethod
     def look(self, reading: Reading) -> bytes:
         """The first look: a release of its own, stored before anything follows from it."""
 
     @abstractmethod
-    def decided(self, look: bytes) -> Runnable:
-        """What to run after the stored `look`, which with public facts is all that may decide.
+    def decided(self, look: bytes) -> Runnable | TwoStep:
+        """What to run after the stored `look`, or what to look at next.
 
-        Its terms are those of the whole release, the look included.
+        The look and public facts are all that may decide. The terms of what is run in the end are
+        those of the whole release, all looks included.
         """
