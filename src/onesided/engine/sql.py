@@ -18,7 +18,7 @@ from onesided.engine.base import Coins, CountQuery, Lookup, Ngrams, SampleQuery,
 from onesided.engine.flavour import Cut, Flavour
 from onesided.engine.lookups import looked_up
 from onesided.engine.ngrams import view, widened
-from onesided.language import BoundPredicate, Schema, Type
+from onesided.language import BoundKey, BoundPredicate, Schema, Type
 
 RESERVED_PREFIX = "osd_"
 
@@ -96,8 +96,8 @@ class Statements:
             return self._over(query.grams).count(replace(query, grams=None))
         if query.lookups:
             return self._joined(query.lookups).count(replace(query, lookups=()))
-        groups = [f"osd_g{index}" for index in range(len(query.by))]
-        prelude, source = self._counted(query, groups)
+        prelude, source = self._tallied(query) if query.tally else self._counted(query)
+        groups = _groups(query.listed)
         figures = [
             f"CAST(coalesce({figure}, 0) AS BIGINT) AS {name}"
             for figure, name in self._figures(query.totals)
@@ -134,8 +134,20 @@ class Statements:
         source = looked_up(self.relation.source, lookups, self.flavour)
         return replace(self, relation=replace(self.relation, source=source))
 
-    def _counted(self, query: CountQuery, groups: list[str]) -> tuple[str, str]:
+    def _tallied(self, query: CountQuery) -> tuple[str, str]:
+        """As `_counted`, for the number of groups of each unit; a group of its own is its key."""
+        assert not self._single
+        prelude, pairs = self._pairs(query, _groups(query.by))
+        (number,) = _groups(query.listed)
+        units = (
+            f"SELECT count(*) AS {number}, bool_or(osd_sensitive) AS osd_sensitive FROM {pairs} "
+            f"GROUP BY {self._listed_keys}"
+        )
+        return prelude, f"({units}) osd_r"
+
+    def _counted(self, query: CountQuery) -> tuple[str, str]:
         """What stands before the counting statement, and what it reads."""
+        groups = _groups(query.by)
         if self._single:
             return "", self._rows(query, groups)
         constant = all(key.column in self.relation.unit.columns for key in query.by)
@@ -262,6 +274,11 @@ class Statements:
     def _clipped(self, total: Total, amount: str) -> str:
         """An amount of grid steps clipped to [0, steps]; NULL adds nothing."""
         return f"coalesce(least(greatest({amount}, 0), {total.steps}), 0)"
+
+
+def _groups(keys: tuple[BoundKey, ...]) -> list[str]:
+    """The columns that hold the group keys."""
+    return [f"osd_g{index}" for index in range(len(keys))]
 
 
 def amounts(totals: tuple[Total, ...]) -> list[str]:
