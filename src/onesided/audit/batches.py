@@ -35,9 +35,9 @@ Flags = NDArray[np.bool_]
 class InBatches(AtEpsilon):
     """A mechanism over the buckets of `dawa`, `privtree` or `ahp`, many runs at once.
 
-    An output is, for each bin, the size and the noisy total of its bucket, and before these, for
-    the recipe, whether the bin looks empty, and for `ahp` the number of its bucket, which goes by
-    the value of the noisy counts. What else a run releases follows from them.
+    An output is, for each bin, the size and the noisy total of its bucket. The recipe says before
+    these whether the bin looks empty, and `ahp` the number of its bucket, which goes by the value
+    of the noisy counts. What else a run releases follows from them.
     """
 
     def release_many(self, data: Histogram, runs: int, rng: Randomness) -> NDArray[np.int64]:

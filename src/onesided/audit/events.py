@@ -1,10 +1,11 @@
 """Learning an event O that is likely on D and unlikely on D′, from runs on both.
 
 A score gives each output a number; the event is "the score is at least c". Scores are estimated
-log-likelihood ratios, fitted on one half of the runs: for whole outputs, for single numbers in
-them, for all numbers as if they were independent, for a weighted sum of answers about them, and for
-the leaves of a tree that asks for one number after the other. The other half decides which score
-and which c promise the largest loss, so that a score which only remembers its runs does not win.
+log-likelihood ratios, fitted on one half of the runs. They are for whole outputs, for single
+numbers in them, or for all numbers as if they were independent. Others are a weighted sum of
+answers about them, and the leaves of a tree that asks for one number after the other. The other
+half decides which score and which c promise the largest loss, so that a score which only remembers
+its runs does not win.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ what was released; each outcome must be the same. Listed keys, what `auto` chose
 chart follow from released values, and so they are.
 
 Released values are random, and how likely they are is the matter of the audits of mechanisms. Two
-things can be said of one draw: a sample holds nothing of sensitive units, so that it is the same
-for both tables where one sensitive unit takes the place of another; and a second engine that counts
+things can be said of one draw. A sample holds nothing of sensitive units, so that it is the same
+for both tables where one sensitive unit takes the place of another. And a second engine that counts
 the same table lets the same values out at the same noise.
 """
 

@@ -1,7 +1,7 @@
 """The ways in which somebody can ask: each engine in Python, and the command line.
 
-A surface hands a world over and can do two things with it: ask requests of one of its tables, and
-explain what was seen there, that is to render it again over the plain table from nothing but the
+A surface hands a world over and can do two things with it. It asks requests of one of its tables.
+And it explains what was seen there: it renders it again over the plain table from nothing but the
 requests and what was released. What else was seen depends on the data.
 """
 

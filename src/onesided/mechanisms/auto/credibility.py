@@ -73,8 +73,8 @@ def is_more_than_noise(
 def odds_of_emptiness(totals: NDArray[Any], sizes: Counts) -> Floats:
     """How many empty buckets there are for each full one, given noisy `totals`.
 
-    As many as the negative totals tell, which half of the empty ones have, among all buckets or
-    among those about as wide, whichever are more; but √(w/d) at least for w of d bins, for the
+    As many as the negative totals tell, which half of the empty ones have: among all buckets or
+    among those about as wide, as more are found. But √(w/d) at least for w of d bins, for the
     wider a bucket, the more it is like a gap.
     """
     width = np.frexp(sizes)[1].astype(np.int64)

@@ -110,9 +110,9 @@ def expected_from_others(noisy: NDArray[Any], variance: float) -> Expected:
     """For bins along a line, with unbiased `noisy` counts whose noise has such a `variance`.
 
     Bins are put into boxes that are halves of halves of the line, so that the estimated risk is
-    least. A bin's own noisy count is left out of what is expected of it: the mean of the n others
-    of its box, and the variance of these beyond that of their noise with what noise leaves in the
-    mean, variance/n. Several partitions count as much as they are certain.
+    least. A bin's own noisy count is left out of what is expected of it. That is the mean of the n
+    others of its box. Its variance is that of these beyond their noise, and what noise leaves in
+    the mean, variance/n. Several partitions count as much as they are certain.
     """
     if variance < np.finfo(float).eps:
         return Expected.nothing(noisy.size)
