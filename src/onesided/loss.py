@@ -51,7 +51,7 @@ def rational(value: Number, name: str = "epsilon", *, digits: int = MOST_DIGITS)
         if isinstance(value, bool) or not _is_short(value, digits):
             raise ValueError
         exact = Fraction(_plain(value))
-        if max(abs(exact.numerator), exact.denominator) >= _first_beyond(digits):
+        if max(abs(exact.numerator), exact.denominator) >= _power_of_ten(digits):
             raise ValueError
     except (ValueError, TypeError, ZeroDivisionError, OverflowError):
         raise InputError(
@@ -62,8 +62,7 @@ def rational(value: Number, name: str = "epsilon", *, digits: int = MOST_DIGITS)
 
 
 @cache
-def _first_beyond(digits: int) -> int:
-    """The least number with more than so many digits."""
+def _power_of_ten(digits: int) -> int:
     return int(10**digits)
 
 
