@@ -84,7 +84,11 @@ def test_a_policy_in_python_runs_on_a_frame() -> None:
     kept = {}
     for name, policy in (("python", lambda row: row["n"] == 3), ("sql", "n = 3")):
         with osd.open(
-            TABLE, policy=policy, connection="datafusion", budget=50, rng=osd.seeded(1),
+            TABLE,
+            policy=policy,
+            connection="datafusion",
+            budget=50,
+            rng=osd.seeded(1),
             unit="rows",
         ) as data:
             kept[name] = data.sample(40, yes=True).table

@@ -37,7 +37,18 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "rows.parquet"
 
 
-ASK = ["--policy", "age < 18", "--epsilon", "9", "--budget", "9", "--ledger", "a.ledger"]
+ASK = [
+    "--unit",
+    "rows",
+    "--policy",
+    "age < 18",
+    "--epsilon",
+    "9",
+    "--budget",
+    "9",
+    "--ledger",
+    "a.ledger",
+]
 
 
 @pytest.mark.parametrize("column", [*COLUMNS, "all"])

@@ -48,7 +48,7 @@ TABLE = pa.table(
 
 
 def opened(**options: Any) -> osd.Dataset:
-    return osd.open(TABLE, unit=None, policy="FALSE", budget=10_000, **options)
+    return osd.open(TABLE, unit="rows", policy="FALSE", budget=10_000, **options)
 
 
 def counted(by: str, values: Any) -> list[Any]:
@@ -203,7 +203,7 @@ def test_the_largest_bound_on_groups_is_answered() -> None:
 
 def test_there_are_not_too_many_keys() -> None:
     table = pa.table({f"c{number}": [True] for number in range(70)})
-    with osd.open(table, policy="FALSE", budget=10, unit=None) as data:
+    with osd.open(table, policy="FALSE", budget=10, unit="rows") as data:
         with pytest.raises(RequestError, match="group keys"):
             data.count(list(table.column_names), epsilon=1)
         names = table.column_names[:MOST_KEYS]
@@ -228,7 +228,7 @@ def test_a_million_consecutive_integers_are_two_comparisons() -> None:
     assert domain is not None
     assert domain.is_range
     table = pa.table({"i": [0, 7, 7, 10**6]})
-    with osd.open(table, policy="FALSE", unit=None, budget=1000) as data:
+    with osd.open(table, policy="FALSE", unit="rows", budget=1000) as data:
         answer = data.count(
             "i", epsilon=300, mechanism="laplace", domain={"i": range(-5, 10**6)}, yes=True
         )

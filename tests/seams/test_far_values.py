@@ -239,7 +239,17 @@ def test_commands_show_far_keys(
         "sum": ["x.parquet", "--by", key, "--column", "paid", "--bound", "10"],
         "sql": [sql, "x.parquet", "--mechanism", "one-sided"],
     }
-    account = ["--policy", "age < 18", "--epsilon", str(EXACT), "--max-groups", "1"]
+    account = [
+        "--unit",
+        "id",
+        "--policy",
+        "age < 18",
+        "--epsilon",
+        str(EXACT),
+        "--yes",
+        "--max-groups",
+        "1",
+    ]
     assert run([command, *asked[command], *account, *shown]) == 0
     said = capsys.readouterr()
     assert said.err == ""

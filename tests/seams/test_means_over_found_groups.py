@@ -117,7 +117,7 @@ def test_no_key_makes_a_release_fail(name: str, ask: str) -> None:
         with_key(HOSTILE[name]), policy="hidden", budget=1000, rng=osd.seeded(1), unit="rows"
     ) as data:
         if ask in ("sum", "mean"):
-            getattr(data, ask)("days", by="key", bound=10, epsilon=50)
+            getattr(data, ask)("days", by="key", bound=10, epsilon=50, yes=True)
         else:
             data.count("key", epsilon=50, mechanism=ask, yes=True)
 

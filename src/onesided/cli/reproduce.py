@@ -63,7 +63,14 @@ def reproduce(
     size = QUICK if quick else FULL
     try:
         with progress("Measuring") as advance:
-            done = run(figures, size=size, out=out, seed=seed, say=step_by_step(), progress=advance)
+            done = run(
+                figures,
+                size=size,
+                out=out,
+                seed=seed,
+                progress=advance,
+                measured=step_by_step(),
+            )
     except KeyboardInterrupt:
         raise Interrupted("Interrupted; the same command goes on where this one stopped.") from None
     if as_json:

@@ -45,6 +45,7 @@ def reproduce(
     seed: int = 0,
     say: Callable[[str], None] = lambda message: None,
     progress: Progress = lambda done, total: None,
+    measured: Callable[[str], None] = lambda message: None,
 ) -> Reproduced:
     """Run the figures called `names` (all where there are none) and write the report into `out`.
 
@@ -58,7 +59,7 @@ def reproduce(
     runner = TrialRunner(setting)
     say("Measuring")
     trials = list(dict.fromkeys(each for figure in figures for each in figure.trials(setting)))
-    runner.run(trials, progress, _figure_by_figure(figures, setting, say))
+    runner.run(trials, progress, _figure_by_figure(figures, setting, measured))
     sections = [
         figure.section(setting, runner.results(figure.trials(setting))) for figure in figures
     ]

@@ -28,7 +28,7 @@ KEPT = 40
 
 def asked(source: Any, ask: Callable[[osd.Dataset], Any], **options: Any) -> Any:
     """What somebody outside gets, an answer or a sentence; the noise is always the same."""
-    given = {"policy": "hidden", "budget": 500, "rng": osd.seeded(3), **options}
+    given = {"unit": "rows", "policy": "hidden", "budget": 500, "rng": osd.seeded(3), **options}
     try:
         with osd.open(source, **given) as data:
             return ask(data)

@@ -152,7 +152,7 @@ def test_rows_are_counted_up_to_a_bound(dataset: osd.Dataset, table: pa.Table) -
 
 
 def test_where_every_row_is_a_unit_counting_rows_is_a_plain_count(table: pa.Table) -> None:
-    with opened(table, unit=None) as dataset:
+    with opened(table, unit="rows") as dataset:
         text = "SELECT room, COUNT(*), AVG(paid) FROM visits GROUP BY room"
         release = dataset.sql(text, epsilon=2, bounds={"paid": 25}, mechanism="one-sided")
         assert list(release.figures) == ["count(*)", "avg(paid)"]
