@@ -16,7 +16,7 @@ _LETTERS = 100
 _SHOWN = 12
 
 
-def closest(name: str, known: Iterable[str], alike: float = 0.6) -> str | None:
+def closest(name: str, known: Iterable[str], alike: float = 0.7) -> str | None:
     """The known name that looks most like `name`; None where none does."""
     from difflib import get_close_matches
 

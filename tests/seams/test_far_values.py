@@ -208,7 +208,7 @@ def test_rows_charts_frames_and_files_of_far_keys(key: str, tmp_path: Path) -> N
     with opened(table()) as dataset:
         query = f"SELECT {key} AS k, COUNT(*) AS n, AVG(paid) AS m FROM data GROUP BY {key}"
         limits = {**LIMITS, "max_rows": 1}
-        with dataset.cursor(epsilon=EXACT, **limits) as cursor:
+        with dataset.cursor(epsilon=EXACT, **limits, yes=True) as cursor:
             rows = cursor.execute(query).fetchall()
         release = dataset.sql(query, epsilon=EXACT, **limits, yes=True)
     named = {str(row[0]).split(" ")[0]: row[1] for row in rows}
@@ -241,7 +241,7 @@ def test_commands_show_far_keys(
     }
     account = [
         "--unit",
-        "id",
+        "rows",
         "--policy",
         "age < 18",
         "--epsilon",
