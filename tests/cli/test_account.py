@@ -202,3 +202,40 @@ def test_what_is_no_ledger_is_said(folder: Path, capsys: pytest.CaptureFixture[s
     (folder / "onesided.toml").write_text("[datasets")
     assert run(["budget", "visits.ledger"]) == 2
     assert "is not TOML" in said(capsys)
+
+
+def test_every_kind_of_question_is_planned(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sql = "SELECT room, COUNT(DISTINCT device, day) FROM visits GROUP BY room"
+    bounded = ["--by", "room", "--max-groups", "1"]
+    amount = ["--column", "device", "--bound", "8", *bounded]
+    for ask in (
+        ["count", "visits", *bounded, "--epsilon", "1"],
+        ["sum", "visits", *amount, "--epsilon", "1", "--nonnegative"],
+        ["mean", "visits", *amount, "--error", "3"],
+        ["sample", "visits", "--epsilon", "1"],
+        ["sql", sql, "visits", "--max-groups", "1", "--error", "20"],
+    ):
+        assert run(["plan", *ask]) == 0
+        assert "±" in capsys.readouterr().out
+        assert run(["plan", *ask, "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["budget"] == "2"
+    assert run(["plan", "visits", *bounded]) == 2
+    assert "either epsilon, or the error" in said(capsys)
+
+
+def test_questions_of_a_file_share_a_budget(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sql = "SELECT room, COUNT(DISTINCT device, day) AS n FROM visits GROUP BY room"
+    Path("questions.sql").write_text(f"-- error: 20\n{sql};\n{sql} ORDER BY room")
+    ask = ["plan", "questions.sql", "--budget", "2", "--max-groups", "1"]
+    more = ["--mechanism", "laplace", "--domain", "room=lab,hall,*"]
+    assert run([*ask, *more]) == 0
+    assert "of ε = 2" in capsys.readouterr().out
+    assert run([*ask, *more, "--error", "0.1", "--json"]) == 1
+    first, second = json.loads(capsys.readouterr().out)["questions"]
+    assert first["epsilon"] is not None
+    assert second["epsilon"] is None
+    assert "is left" in second["reason"]

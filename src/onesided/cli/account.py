@@ -1,4 +1,4 @@
-"""`onesided plan` and `onesided budget`: what a release would cost, and what was spent."""
+"""`onesided budget`: what was spent on what, and what is left."""
 
 from __future__ import annotations
 
@@ -17,64 +17,12 @@ from onesided.cli.output import (
     show_json,
     show_line,
     show_table,
-    working,
 )
-from onesided.cli.sources import (
-    config_option,
-    description,
-    group_options,
-    opened,
-    source_options,
-)
+from onesided.cli.sources import config_option, description
 from onesided.errors import CheckFailed, OutputError, RequestError
 from onesided.visible import json_text
 
 _TO_THE_SECOND = len("2024-02-29T23:59:59")
-
-
-@click.command()
-@source_options
-@group_options
-@click.option(
-    "--nonsensitive-share",
-    type=float,
-    default=0.5,
-    show_default=True,
-    help="The share of units that you assume to be non-sensitive; the true one is secret.",
-)
-@as_json
-def plan(
-    source: str | None,
-    epsilon: str,
-    nonsensitive_share: float,
-    as_json: bool,
-    **options: Any,
-) -> None:
-    """What a count of SOURCE would cost by each mechanism, and its expected error.
-
-    Nothing is spent. Only public facts and the account are read, not the policy and the groups.
-    """
-    from onesided.loss import show
-
-    with (
-        opened(source, epsilon=epsilon, **options) as (dataset, asked),
-        working("Planning", dataset.progress),
-    ):
-        found = dataset.plan(epsilon=epsilon, nonsensitive_share=nonsensitive_share, **asked)
-    if as_json:
-        show_json(found.to_json())
-        return
-    show_table(None, *found.cells())
-    groups = "found on the way" if found.facts.bins is None else f"{found.facts.bins:,}"
-    show_facts(
-        {
-            "units": f"{found.facts.n:,}",
-            "groups": groups,
-            "assumed": f"units spread evenly, {nonsensitive_share:.0%} of them non-sensitive; "
-            "“up to” where no two groups are alike, and far less where neighbours are",
-            "left": f"ε = {show(found.left)} of {show(found.budget)}",
-        }
-    )
 
 
 @click.command()

@@ -34,7 +34,7 @@ _COMMANDS = {
     "mean": ("sums", "mean", "Publish means of a column by group."),
     "sql": ("sql", "sql", "Answer one SELECT: counts, sums and means by group."),
     "check": ("check", "check", "What a steward should look at before publishing; free."),
-    "plan": ("account", "plan", "Show what a count would cost and how exact it would be; free."),
+    "plan": ("plans", "plan", "Show what a question would cost and how exact it would be; free."),
     "budget": ("account", "budget", "Show, verify or raise the budgets of a ledger."),
     "policy": ("policies", "policy", "Check a policy, or whether one relaxes another."),
     "mechanisms": ("mechanisms", "mechanisms", "List the mechanisms."),

@@ -67,7 +67,7 @@ _OPTIONS = (
         help="Seconds that PostgreSQL may take for one statement; default: no limit.",
     ),
 )
-_WHERE = click.option("--where", help="SQL; only rows for which it is true.")
+where_option = click.option("--where", help="SQL; only rows for which it is true.")
 _FRESH = click.option("--fresh", is_flag=True, help="Pay again rather than repeat a paid release.")
 _PURPOSE = click.option(
     "--purpose",
@@ -110,9 +110,14 @@ def steward_options(command: Command) -> Command:
     return with_options(command, tuple(each for each in _OPTIONS if each not in release))
 
 
+def plan_options(command: Command) -> Command:
+    """Adds what a plan needs that is made for an ε or for an error."""
+    return with_options(command, tuple(each for each in _OPTIONS if each is not _EPSILON))
+
+
 def source_options(command: Command) -> Command:
     """The same with a filter."""
-    return account_options(_WHERE(command))
+    return account_options(where_option(command))
 
 
 def statement_options(command: Command) -> Command:

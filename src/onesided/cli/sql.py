@@ -10,45 +10,68 @@ import click
 from onesided.cli.output import as_json, out_option, overwrite_option, working
 from onesided.cli.reports import check_output, show_release
 from onesided.cli.sources import (
+    Command,
     domain_option,
     max_groups_option,
     named_values,
     opened,
     split_list,
     statement_options,
+    with_options,
 )
+
+_LIMITS = (
+    click.option(
+        "--mechanism",
+        default="auto",
+        show_default=True,
+        help="What counts units: see `onesided mechanisms`.",
+    ),
+    max_groups_option,
+    click.option("--max-rows", type=int, help="The most rows of one unit that count in a group."),
+    click.option(
+        "--bound",
+        multiple=True,
+        metavar="COLUMN=B",
+        help="The most that one unit may add to a SUM or AVG of this column in a group.",
+    ),
+    click.option(
+        "--grid",
+        multiple=True,
+        metavar="COLUMN=STEP",
+        help="Values are rounded down to whole steps of it; default: by the type of the column.",
+    ),
+    click.option(
+        "--nonnegative", default="", help="Columns, with commas, in which no value is below 0."
+    ),
+    domain_option,
+    click.option(
+        "--public", multiple=True, metavar="NAME=FILE", help="A public table that the query joins."
+    ),
+)
+
+
+def limit_options(command: Command) -> Command:
+    """Adds what a SELECT does not say and a promise needs."""
+    return with_options(command, _LIMITS)
+
+
+def limits(options: dict[str, Any]) -> dict[str, Any]:
+    """Takes out of `options` those that are arguments of `Dataset.sql` alone."""
+    nonnegative = options.pop("nonnegative")
+    return {
+        "mechanism": options.pop("mechanism"),
+        "max_rows": options.pop("max_rows"),
+        "bounds": named_values(options.pop("bound"), "--bound"),
+        "grid": named_values(options.pop("grid"), "--grid"),
+        "nonnegative": split_list(nonnegative) if nonnegative else (),
+    }
 
 
 @click.command()
 @click.argument("query")
 @statement_options
-@click.option(
-    "--mechanism",
-    default="auto",
-    show_default=True,
-    help="What counts units: see `onesided mechanisms`.",
-)
-@max_groups_option
-@click.option("--max-rows", type=int, help="The most rows of one unit that count in a group.")
-@click.option(
-    "--bound",
-    multiple=True,
-    metavar="COLUMN=B",
-    help="The most that one unit may add to a SUM or AVG of this column in a group.",
-)
-@click.option(
-    "--grid",
-    multiple=True,
-    metavar="COLUMN=STEP",
-    help="Values are rounded down to whole steps of it; default: by the type of the column.",
-)
-@click.option(
-    "--nonnegative", default="", help="Columns, with commas, in which no value is below 0."
-)
-@domain_option
-@click.option(
-    "--public", multiple=True, metavar="NAME=FILE", help="A public table that the query joins."
-)
+@limit_options
 @out_option
 @overwrite_option
 @as_json
@@ -56,11 +79,6 @@ def sql(
     query: str,
     source: str | None,
     epsilon: str,
-    mechanism: str,
-    max_rows: int | None,
-    bound: tuple[str, ...],
-    grid: tuple[str, ...],
-    nonnegative: str,
     public: tuple[str, ...],
     out: Path | None,
     overwrite: bool,
@@ -73,20 +91,11 @@ def sql(
     BY and LIMIT are free. Everything else is refused, and the reason is given.
     """
     outputs = check_output(out, overwrite=overwrite)
-    tables = named_values(public, "--public") or None
+    tables, limited = named_values(public, "--public") or None, limits(options)
     with opened(source, outputs=outputs, epsilon=epsilon, public=tables, **options) as (
         dataset,
         asked,
     ):
         with working("Answering", dataset.progress):
-            release = dataset.sql(
-                query,
-                epsilon=epsilon,
-                mechanism=mechanism,
-                max_rows=max_rows,
-                bounds=named_values(bound, "--bound"),
-                grid=named_values(grid, "--grid"),
-                nonnegative=split_list(nonnegative) if nonnegative else (),
-                **asked,
-            )
+            release = dataset.sql(query, epsilon=epsilon, **limited, **asked)
         show_release(release, out, overwrite=overwrite, as_json=as_json)

@@ -11,7 +11,7 @@ from onesided.cli.output import as_json, out_option, overwrite_option, working
 from onesided.cli.reports import check_output, show_release
 from onesided.cli.sources import Command, group_options, opened, release_options, with_options
 
-_OPTIONS = (
+_AMOUNT = (
     click.option("--column", required=True, help="The column of numbers."),
     click.option("--bound", required=True, help="The most that one unit may add to a group."),
     click.option(
@@ -19,20 +19,31 @@ _OPTIONS = (
         help="Values are rounded down to whole steps of it; default: by the type of the column.",
     ),
     group_options,
-    out_option,
 )
-
-
-def _sum_options(command: Command) -> Command:
-    return release_options(with_options(overwrite_option(as_json(command)), _OPTIONS))
-
-
-@click.command("sum")
-@click.option(
+nonnegative_option = click.option(
     "--nonnegative",
     is_flag=True,
     help="You know that no value is below 0, so the sum has a certain lower bound.",
 )
+max_rows_option = click.option(
+    "--max-rows",
+    type=int,
+    help="The mean of rows, of which at most this many of one unit count in a group; default: the "
+    "mean of units.",
+)
+
+
+def amount_options(command: Command) -> Command:
+    """Adds what says which column is added up, within which bound, and by which groups."""
+    return with_options(command, _AMOUNT)
+
+
+def _sum_options(command: Command) -> Command:
+    return release_options(amount_options(out_option(overwrite_option(as_json(command)))))
+
+
+@click.command("sum")
+@nonnegative_option
 @_sum_options
 def sum_(
     source: str | None,
@@ -57,12 +68,7 @@ def sum_(
 
 
 @click.command()
-@click.option(
-    "--max-rows",
-    type=int,
-    help="The mean of rows, of which at most this many of one unit count in a group; default: the "
-    "mean of units.",
-)
+@max_rows_option
 @_sum_options
 def mean(
     source: str | None,

@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet
 
+from onesided.data.expectation import Accuracy, accuracy
 from onesided.data.files import FileFormat, check_format, read_batches, write_batches
 from onesided.data.output import new_files, refuse_existing
 from onesided.data.private import PrivateDirectory
@@ -187,6 +188,11 @@ class TableRelease(Release):
     @property
     def table(self) -> pa.Table:
         return self._table
+
+    @property
+    def accuracy(self) -> Accuracy:
+        """The error that was expected before paying, and how far the released intervals reach."""
+        return accuracy(self.error, self._table)
 
     def plot(self) -> Any:
         from onesided.charts import group_chart

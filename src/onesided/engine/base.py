@@ -13,7 +13,8 @@ import pyarrow as pa
 from onesided.data.histogram import Counts
 from onesided.data.units import Unit
 from onesided.engine.sources import frame_fingerprint
-from onesided.language import BoundKey, BoundPredicate, Schema, Type
+from onesided.language import BoundKey, BoundPredicate, Field, Key, Schema, Type
+from onesided.language.tree import Column
 from onesided.randomness import coin_threshold
 
 COLUMNS_CHANGED = (
@@ -29,6 +30,11 @@ _KEY_TYPES = {
     Type.DATE: pa.date32(),
     Type.TIMESTAMP: pa.timestamp("us"),
 }
+
+
+_NUMBER = "groups"
+TALLIED = Key(Column(_NUMBER)).bind(Schema.of({_NUMBER: Field(Type.INTEGER)}))
+"""The key of a tally: a number of groups."""
 
 
 def key_type(key: BoundKey) -> pa.DataType:
@@ -132,6 +138,7 @@ class CountQuery:
       unit alone; None where a unit cannot be in more than one.
     - `coins`: count the units of that sample instead of all units.
     - `totals`: add up these instead of counting units, all of them in the same groups.
+    - `tally`: count units by the number of groups that they are in, without a bound on it.
     - `grams`: the keys are n-grams, columns that the table does not have itself (ngrams.py).
     - `lookups`: public tables whose columns may be read as `table.column` (lookups.py).
     """
@@ -144,6 +151,12 @@ class CountQuery:
     totals: tuple[Total, ...] = ()
     grams: Ngrams | None = None
     lookups: tuple[Lookup, ...] = ()
+    tally: bool = False
+
+    @property
+    def listed(self) -> tuple[BoundKey, ...]:
+        """The keys that the answer lists."""
+        return (TALLIED,) if self.tally else self.by
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from onesided.engine.base import Coins, CountQuery, Lookup, Ngrams, SampleQuery,
 from onesided.engine.flavour import Cut, Flavour
 from onesided.engine.lookups import looked_up
 from onesided.engine.ngrams import view, widened
-from onesided.language import BoundPredicate, Schema, Type
+from onesided.language import BoundKey, BoundPredicate, Schema, Type
 
 RESERVED_PREFIX = "osd_"
 
@@ -52,12 +52,15 @@ class Statements:
         """One row: the number of units, and of rows without a unit."""
         source = f"{self.relation.source} osd_t"
         if self.relation.unit.is_row:
-            return f"SELECT count(*), 0 FROM {source}"
+            return f"SELECT count(*) AS osd_units, 0 AS osd_orphans FROM {source}"
         self._key_text()  # a key of a type that has no text is refused now, at the opening
         keys, present = self._listed_keys, self._present()
         units = f"SELECT {keys} FROM {source} WHERE {present} GROUP BY {keys}"
         orphans = f"SELECT count(*) FROM {source} WHERE NOT ({present})"
-        return f"SELECT (SELECT count(*) FROM ({units}) osd_u), ({orphans})"
+        return (
+            f"SELECT (SELECT count(*) FROM ({units}) osd_u) AS osd_units, "
+            f"({orphans}) AS osd_orphans"
+        )
 
     def sample(self, query: SampleQuery) -> str:
         """The chosen columns of all rows of the kept units that satisfy `where`."""
@@ -96,8 +99,8 @@ class Statements:
             return self._over(query.grams).count(replace(query, grams=None))
         if query.lookups:
             return self._joined(query.lookups).count(replace(query, lookups=()))
-        groups = [f"osd_g{index}" for index in range(len(query.by))]
-        prelude, source = self._counted(query, groups)
+        prelude, source = self._tallied(query) if query.tally else self._counted(query)
+        groups = _groups(query.listed)
         figures = [
             f"CAST(coalesce({figure}, 0) AS BIGINT) AS {name}"
             for figure, name in self._figures(query.totals)
@@ -134,8 +137,20 @@ class Statements:
         source = looked_up(self.relation.source, lookups, self.flavour)
         return replace(self, relation=replace(self.relation, source=source))
 
-    def _counted(self, query: CountQuery, groups: list[str]) -> tuple[str, str]:
+    def _tallied(self, query: CountQuery) -> tuple[str, str]:
+        """As `_counted`, for the number of groups of each unit; a group of its own is its key."""
+        assert not self._single
+        prelude, pairs = self._pairs(query, _groups(query.by))
+        (number,) = _groups(query.listed)
+        units = (
+            f"SELECT count(*) AS {number}, bool_or(osd_sensitive) AS osd_sensitive FROM {pairs} "
+            f"GROUP BY {self._listed_keys}"
+        )
+        return prelude, f"({units}) osd_r"
+
+    def _counted(self, query: CountQuery) -> tuple[str, str]:
         """What stands before the counting statement, and what it reads."""
+        groups = _groups(query.by)
         if self._single:
             return "", self._rows(query, groups)
         constant = all(key.column in self.relation.unit.columns for key in query.by)
@@ -262,6 +277,11 @@ class Statements:
     def _clipped(self, total: Total, amount: str) -> str:
         """An amount of grid steps clipped to [0, steps]; NULL adds nothing."""
         return f"coalesce(least(greatest({amount}, 0), {total.steps}), 0)"
+
+
+def _groups(keys: tuple[BoundKey, ...]) -> list[str]:
+    """The columns that hold the group keys."""
+    return [f"osd_g{index}" for index in range(len(keys))]
 
 
 def amounts(totals: tuple[Total, ...]) -> list[str]:

@@ -46,8 +46,12 @@ class PublicShape:
     - `n`: the public number of units, where it is known.
     - `total_public`: n stands for the total of the histogram.
     - `by_policy`: the policy's text tells which bins hold sensitive units only.
-    - `nonsensitive_share`: the share of non-sensitive units that an expected error supposes; no
-      release reads it.
+
+    No release reads these, which an expected error supposes:
+
+    - `nonsensitive_share`: the share of non-sensitive units.
+    - `likely_bins`: of an open domain, how many keys occur.
+    - `likely_touches`: in how many bins a unit is on average, at most k; without it, in k.
     """
 
     shape: tuple[int, ...] | None
@@ -56,6 +60,8 @@ class PublicShape:
     total_public: bool = False
     by_policy: bool = False
     nonsensitive_share: float = 0.5
+    likely_bins: int | None = None
+    likely_touches: float | None = None
 
     @classmethod
     def of(cls, data: Histogram) -> PublicShape:
@@ -74,11 +80,18 @@ class PublicShape:
         return self.n if self.total_public else None
 
     @property
+    def supposed_bins(self) -> int | None:
+        """d, or what is supposed of it; None where nothing is."""
+        return self.likely_bins if self.shape is None else self.bins
+
+    @property
     def density(self) -> float | None:
-        """The mean count of a bin if every unit is in k of them, n·k/d; None where d or n is."""
-        if self.bins is None or self.n is None:
+        """The mean count of a bin, n·t/d where a unit is in t of them; None where d or n is."""
+        bins = self.supposed_bins
+        if bins is None or self.n is None:
             return None
-        return self.n * min(self.k, self.bins) / self.bins
+        touches = min(self.k, bins) if self.likely_touches is None else self.likely_touches
+        return self.n * touches / bins
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -83,13 +83,13 @@ class Residual(Mechanism):
 
     def expected_error(self, public: PublicShape, epsilon: Fraction) -> float | None:
         """For units spread evenly, and sensitive ones like the others; None if d is unknown."""
-        if public.bins is None or public.density is None:
+        if public.supposed_bins is None or public.density is None:
             return None
         budget = self.sensitive_share * epsilon
         rate = budget / public.k
         sensitive = public.density * (1 - public.nonsensitive_share)
         missed = min(geometric_mean((epsilon - budget) / public.k), public.density - sensitive)
-        bins = max(1.0, self.merge / (float(rate) * sensitive)) if sensitive else public.bins
+        bins = max(1.0, self.merge / (float(rate) * sensitive)) if sensitive else 1.0
         wrong = (two_sided_mean_size(rate) + 1 / float(rate)) / bins  # the noise and the threshold
         return missed + min(wrong, sensitive)
 

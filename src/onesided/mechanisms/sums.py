@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from math import hypot, log
 from typing import Any
 
 import numpy as np
@@ -137,9 +138,28 @@ def _worth(steps: Counts, step: Fraction) -> NDArray[Any]:
 
 
 def expected_sum_error(epsilon: Number, *, ceiling: int, step: Number, k: int) -> float:
-    """E[G] in the unit of the values: about k·B/ε, without what clipping and rounding take."""
+    """E|G − m| in the unit of the values, m the median that is added: about ln 2·k·B/ε.
+
+    It is about the sums of non-sensitive units, and without what clipping and rounding take.
+    """
     rate = positive(epsilon) / (k * ceiling)
-    return geometric_mean(rate) * float(quantity(step, "step"))
+    return log(2) * geometric_mean(rate) * float(quantity(step, "step"))
+
+
+def expected_mean_error(
+    epsilon: Number, *, ceiling: int, step: Number, k: int, counted: int, count: float
+) -> float:
+    """That of a mean over `count` values of non-sensitive units, which is taken to be half of B.
+
+    The errors of sum and count are independent of each other. A mean lies between 0 and B, so that
+    it is never further off than half of B.
+    """
+    half, most = positive(epsilon) / 2, float(ceiling * quantity(step, "step"))
+    if not count:
+        return most / 2
+    sums = expected_sum_error(half, ceiling=ceiling, step=step, k=k)
+    counts = expected_sum_error(half, ceiling=counted, step=1, k=k)
+    return min(hypot(sums, counts * most / 2) / count, most / 2)
 
 
 def mean_terms(

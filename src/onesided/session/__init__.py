@@ -1,11 +1,12 @@
 """The session: the trusted kernel that alone joins engine, ledger and mechanisms.
 
 opening.py      open: source, unit, policy, budget, ledger → Dataset   (description.py: by name)
-dataset.py      Dataset: sample, count, sum, mean, sql, plan, each a question
+dataset.py      Dataset: sample, count, sum, mean, sql, plan, each a question  (opened.py: the rest)
+asking.py       questions from what a user says, for releases and for plans
 questions/      a file per kind of question: terms before the data, and a run after the charge
 kernel.py       terms → charge → run → store → show, the same for every question
 receipts.py     what was promised: the terms that were written with the charge
-plan.py         what a count would cost and how exact it would be, before paying
+planning/       what a question would cost and how exact it would be, before paying
 statement.py    where an account stands, from the ledger alone
 
 Three values go along with a question:
@@ -26,13 +27,15 @@ from onesided.session.description import load_dataset
 from onesided.session.domains import OTHER
 from onesided.session.engines import schema_of
 from onesided.session.opening import open_dataset
-from onesided.session.plan import Plan
+from onesided.session.planning.allocation import Wish
+from onesided.session.planning.plan import Plan
 from onesided.session.statement import statements
 
 __all__ = [
     "OTHER",
     "Dataset",
     "Plan",
+    "Wish",
     "load_dataset",
     "open_dataset",
     "schema_of",

@@ -68,11 +68,9 @@ class Layout:
         typed = [column.cast(kind) for column, kind in zip(columns, schema.types, strict=True)]
         return pa.table(typed, schema=schema)
 
-    def error(self, expected: float | None, assumes: str = "") -> dict[str, Any]:
-        """What the bounds in the table cover, for the receipt.
-
-        `assumes` says what the `expected` error takes for granted about the data.
-        """
+    @property
+    def covered(self) -> dict[str, Any]:
+        """What the bounds in the table cover, for the receipt."""
         covers = [
             {
                 "columns": list(self._names(each)),
@@ -81,12 +79,7 @@ class Layout:
             }
             for each in self.said.covers
         ]
-        statement: dict[str, Any] = {"intervals": covers}
-        if expected is not None:
-            statement["expected_absolute_error_per_group"] = f"{expected:.4g}"
-            if assumes:
-                statement["expected_error_assumes"] = assumes
-        return statement
+        return {"intervals": covers}
 
     def _names(self, covers: Covers) -> tuple[str, ...]:
         prefix = _PREFIX[covers.of]

@@ -2,38 +2,31 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from onesided.data.files import check_format
 from onesided.data.release import QueryRelease, Release, TableRelease
-from onesided.data.units import Unit
 from onesided.language.tree import Value
-from onesided.ledger import Balance
 from onesided.loss import Number, privacy_loss
 from onesided.policy import Policy
-from onesided.session.amounts import rows_amount
+from onesided.session.asking import Asker
 from onesided.session.books import Books
-from onesided.session.checking import SourceCheck, checked
 from onesided.session.cursor import Cursor
 from onesided.session.facts import DatasetFacts
-from onesided.session.plan import Plan, Planning, assumed_share
+from onesided.session.grouping import Grouping
+from onesided.session.opened import OpenedData
+from onesided.session.planning.planner import Planner
 from onesided.session.questions.base import Question
-from onesided.session.questions.choosing import counting
-from onesided.session.questions.figures import Limits
-from onesided.session.questions.ngrams import ngram_groups
-from onesided.session.questions.samples import Samples, chosen_columns
-from onesided.session.questions.select import statement
-from onesided.session.questions.sums import Means, Sums, present_groups
-from onesided.session.scope import AnyPolicy
+from onesided.session.questions.bounded import AUTO
+from onesided.session.questions.samples import chosen_columns
+from onesided.session.scope import Scope
 from onesided.session.showing import shown_sample, shown_table
 
 
-class Dataset:
+class Dataset(OpenedData):
     """A table, its unit, its policy and its account; made by `onesided.open`.
 
     Opening has validated the table once, for the steward and free of charge. From then on every
@@ -41,58 +34,8 @@ class Dataset:
     """
 
     def __init__(self, facts: DatasetFacts, books: Books) -> None:
-        self._facts = facts
-        self._books = books
-        self._table = books.table
-        self._turn = threading.RLock()
-
-    @property
-    def name(self) -> str:
-        """The name that the account is kept under."""
-        return self._facts.name
-
-    @property
-    def units(self) -> int:
-        """n, the number of units; public."""
-        return self._facts.units
-
-    @property
-    def unit(self) -> Unit:
-        """What one record is."""
-        return self._facts.unit
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns of the table; public."""
-        return tuple(self._facts.schema)
-
-    @property
-    def format(self) -> Mapping[str, Any]:
-        """How the source is read, as it was found at the opening and is kept with the account."""
-        return self._table.engine.format
-
-    @property
-    def policy(self) -> AnyPolicy:
-        """The policy that the account was opened under."""
-        return self._facts.policy
-
-    @property
-    def budget(self) -> Balance:
-        """Everything charged so far, and what is left."""
-        with self._turn:
-            return self._books.kernel(None).account.balance()
-
-    @property
-    def account_opened(self) -> bool:
-        """Whether a request got as far as the account; before that nothing can be charged."""
-        return self._books.opened
-
-    def progress(self) -> float | None:
-        """How far the engine is with its statement, from 0 to 1; None where nobody knows.
-
-        To be asked from another thread, and for the steward alone: times depend on the data.
-        """
-        return self._table.progress()
+        super().__init__(facts, books)
+        self._asking = Asker(facts, books.table)
 
     def sample(
         self,
@@ -119,17 +62,8 @@ class Dataset:
         in full.
         """
         exact = privacy_loss(epsilon)
-        within = self._facts.scope(policy, part)
-        chosen, leaving = chosen_columns(self._facts.schema, self._table.engine, columns)
-        question = Samples(
-            facts=self._facts,
-            scope=within,
-            epsilon=exact,
-            columns=chosen,
-            where=self._facts.filter(where),
-            leaving=leaving,
-            shared=not fresh,
-            place=None if into is None else self._table.placing(into),
+        question = self._asking.sample(
+            exact, where, columns, policy=policy, part=part, into=into, fresh=fresh
         )
         with self._turn:
             kernel = self._books.kernel(exact)
@@ -148,7 +82,7 @@ class Dataset:
         *,
         epsilon: Number,
         mechanism: str = "auto",
-        max_groups: int | None = None,
+        max_groups: int | str | None = None,
         domain: Mapping[str, Sequence[Any]] | None = None,
         policy: str | Policy | None = None,
         part: Mapping[str, Any] | None = None,
@@ -160,22 +94,18 @@ class Dataset:
 
         - `by`: columns, or hour, weekday, date or bucket of a column.
         - `max_groups`: the most groups that count for one unit; needed where a unit can be in
-          several, since the noise grows with it.
+          several, since the noise grows with it. "auto" finds the one that promises the least
+          error, from what was released already or by a look at a twentieth of ε.
         - `domain`: the values of a key, where they are known beforehand; `"*"` as the last one
           stands for all others.
         - `mechanism`, `parameters`: see `onesided.mechanism_names()`.
         - `policy`, `part`, `fresh`: as in `sample`.
         """
         exact = privacy_loss(epsilon)
-        within = self._facts.scope(policy, part)
-        question = counting(
-            mechanism,
-            self._facts.grouping(within, by, where, max_groups, domain),
-            facts=self._facts,
-            scope=within,
-            epsilon=exact,
-            parameters=parameters,
+        groups, within = self._asking.groups(
+            by, where, max_groups=max_groups, domain=domain, policy=policy, part=part
         )
+        question = self._counting(max_groups, exact, groups, within, mechanism, parameters)
         return self._released([question], exact, fresh=fresh, purpose=purpose)[0]
 
     def ngrams(
@@ -185,7 +115,7 @@ class Dataset:
         by: str,
         order: str,
         epsilon: Number,
-        max_groups: int | None = None,
+        max_groups: int | str | None = None,
         mechanism: str = "auto",
         domain: Sequence[Any] | None = None,
         policy: str | Policy | None = None,
@@ -202,10 +132,41 @@ class Dataset:
         - all others: as in `count`. Sensitivity is taken over all rows of a unit.
         """
         exact = privacy_loss(epsilon)
-        within = self._facts.scope(policy, part)
-        groups = ngram_groups(self._facts, within, n, by, order, max_groups, domain)
-        around: dict[str, Any] = {"facts": self._facts, "scope": within, "epsilon": exact}
-        question = counting(mechanism, groups, parameters=parameters, **around)
+        groups, within = self._asking.ngram_groups(
+            n,
+            by=by,
+            order=order,
+            max_groups=max_groups,
+            domain=domain,
+            policy=policy,
+            part=part,
+        )
+        question = self._counting(max_groups, exact, groups, within, mechanism, parameters)
+        return self._released([question], exact, fresh=fresh, purpose=purpose)[0]
+
+    def touches(
+        self,
+        by: Sequence[str] | str = (),
+        where: str | None = None,
+        *,
+        epsilon: Number,
+        sampled: bool = False,
+        domain: Mapping[str, Sequence[Any]] | None = None,
+        policy: str | Policy | None = None,
+        part: Mapping[str, Any] | None = None,
+        fresh: bool = False,
+        purpose: str = "",
+    ) -> Release:
+        """How many non-sensitive units are in so many groups: what a plan finds `max_groups` by.
+
+        - `sampled`: count the units of the sample at ε, which is free where that is paid for.
+        - all others: as in `count`. A small ε is enough, since a unit counts once.
+        """
+        exact = privacy_loss(epsilon)
+        groups, within = self._asking.groups(
+            by, where, max_groups="auto", domain=domain, policy=policy, part=part
+        )
+        question = self._asking.touches(exact, groups, within, sampled=sampled)
         return self._released([question], exact, fresh=fresh, purpose=purpose)[0]
 
     def sum(
@@ -235,15 +196,18 @@ class Dataset:
         - `by`, `where`, `max_groups`, `domain`, `policy`, `part`, `fresh`: as in `count`.
         """
         exact = privacy_loss(epsilon)
-        within = self._facts.scope(policy, part)
-        amount = self._facts.amount(column, bound, grid, nonnegative=nonnegative)
-        groups = self._facts.grouping(within, by, where, max_groups, domain)
-        question = Sums(
-            facts=self._facts,
-            scope=within,
-            epsilon=exact,
-            groups=present_groups(groups, amount, self._facts.schema),
-            amount=amount,
+        question = self._asking.sum(
+            exact,
+            column,
+            by,
+            where,
+            bound=bound,
+            grid=grid,
+            nonnegative=nonnegative,
+            max_groups=max_groups,
+            domain=domain,
+            policy=policy,
+            part=part,
         )
         return self._released([question], exact, fresh=fresh, purpose=purpose)[0]
 
@@ -271,16 +235,18 @@ class Dataset:
         - all others: as in `sum`. Units and rows without a value are left out.
         """
         exact = privacy_loss(epsilon)
-        within = self._facts.scope(policy, part)
-        amount = self._facts.amount(column, bound, grid, nonnegative=False)
-        groups = self._facts.grouping(within, by, where, max_groups, domain)
-        question = Means(
-            facts=self._facts,
-            scope=within,
-            epsilon=exact,
-            groups=present_groups(groups, amount, self._facts.schema),
-            amount=amount,
-            rows=None if max_rows is None else rows_amount(max_rows, self.units),
+        question = self._asking.mean(
+            exact,
+            column,
+            by,
+            where,
+            bound=bound,
+            grid=grid,
+            max_rows=max_rows,
+            max_groups=max_groups,
+            domain=domain,
+            policy=policy,
+            part=part,
         )
         return self._released([question], exact, fresh=fresh, purpose=purpose)[0]
 
@@ -313,20 +279,23 @@ class Dataset:
         - all others: as in `count`; `domain` also by alias.
         """
         exact = privacy_loss(epsilon)
-        within = self._facts.scope(policy, part)
-        limits = Limits(
+        asked = self._asking.sql(
+            exact,
+            query,
+            parameters,
+            mechanism=mechanism,
             max_groups=max_groups,
             max_rows=max_rows,
-            bounds=bounds or {},
-            grid=grid or {},
+            bounds=bounds,
+            grid=grid,
             nonnegative=nonnegative,
-            domain=domain or {},
-            mechanism=mechanism,
+            domain=domain,
+            policy=policy,
+            part=part,
         )
-        asked = statement(query, parameters, self._facts, limits, within, exact)
         questions = list(asked.questions.values())
         released = self._released(questions, exact, fresh=fresh, purpose=purpose)
-        return asked.release(released, self._facts, within, exact)
+        return asked.release(released)
 
     def cursor(self, *, epsilon: Number, **options: Any) -> Cursor:
         """A cursor whose `execute` asks `sql` at `epsilon` each time, with the same options."""
@@ -335,59 +304,29 @@ class Dataset:
             lambda query, parameters: self.sql(query, parameters, epsilon=epsilon, **options)
         )
 
-    def plan(
-        self,
-        by: Sequence[str] | str = (),
-        where: str | None = None,
-        *,
-        epsilon: Number,
-        max_groups: int | None = None,
-        domain: Mapping[str, Sequence[Any]] | None = None,
-        policy: str | Policy | None = None,
-        part: Mapping[str, Any] | None = None,
-        nonsensitive_share: float = 0.5,
-    ) -> Plan:
-        """What `count` would cost by each mechanism, and its expected error; free, nothing is run.
+    @property
+    def plan(self) -> Planner:
+        """What questions would cost, and how exact they would be; free, nothing is run.
 
-        - `nonsensitive_share`: which share of the units to assume non-sensitive; the true one is
-          secret.
-        - all others: as in `count`.
+        `ds.plan("room", epsilon=1)` plans a count; `ds.plan.sum`, `.mean`, `.ngrams`, `.sample` and
+        `.sql` plan the others, with the arguments of the question itself.
         """
-        exact = privacy_loss(epsilon)
-        within = self._facts.scope(policy, part)
-        groups = self._facts.grouping(within, by, where, max_groups, domain)
-        share = assumed_share(nonsensitive_share)
-        with self._turn:
-            kernel = self._books.kernel(None) if self._books.agreed else None
-            return Planning(self._facts, groups, within, exact, share, kernel).plan()
+        return Planner(self._asking, self._books, self._turn)
 
-    def check(
-        self, *, domain: Mapping[str, Sequence[Any]] | None = None, secret: bool = False
-    ) -> SourceCheck:
-        """What the steward should look at before publishing; free, and nothing of it may leave.
-
-        - `domain`: values of keys to hold against the data, besides those of the data set.
-        - `secret`: say also how many units the policy protects. The ledger keeps that you looked.
-        """
-        with self._turn:
-            self._books.note_look(secret=secret)
-            return checked(self._facts, self._table, domain or {}, secret=secret)
-
-    def close(self) -> None:
-        """Let go of the source and the ledger."""
-        self._table.engine.close()
-        self._books.close()
-
-    def __enter__(self) -> Dataset:
-        return self
-
-    def __exit__(
+    def _counting(
         self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
+        max_groups: int | str | None,
+        epsilon: Fraction,
+        groups: Grouping,
+        within: Scope,
+        mechanism: str,
+        parameters: Mapping[str, Any],
+    ) -> Question:
+        """A count with the bound that is said, or with one that is to be found."""
+        if max_groups != AUTO:
+            return self._asking.counting(epsilon, groups, within, mechanism, parameters)
+        basis = self.plan.known(groups, within)
+        return self._asking.bounded(epsilon, groups, within, basis, mechanism, parameters)
 
     def _released(
         self, questions: Sequence[Question], epsilon: Fraction, *, fresh: bool, purpose: str

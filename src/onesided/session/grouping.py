@@ -22,6 +22,7 @@ from onesided.session.domains import (
     domain_of,
     restricted,
 )
+from onesided.session.supposed import NOTHING_KNOWN, Supposed
 
 #: An array of counts has a dimension for each key, and NumPy has 64 of them.
 MOST_KEYS = 32
@@ -66,6 +67,11 @@ class Grouping:
     grams: Ngrams | None = None
 
     @property
+    def single(self) -> bool:
+        """Whether each unit is in one group at most, by construction."""
+        return self.k == 1 and self.max_groups is None
+
+    @property
     def bins(self) -> int | None:
         """The number of bins, where every key has a domain."""
         return None if self.shape is None else prod(self.shape)
@@ -106,16 +112,19 @@ class Grouping:
         return [name for name, domain in self.domains.items() if domain is None]
 
     def public(
-        self, units: int, *, nonsensitive_share: float = 0.5, by_policy: bool = False
+        self, units: int, *, supposed: Supposed = NOTHING_KNOWN, by_policy: bool = False
     ) -> PublicShape:
-        """What may be known of the histogram before paying; the share is assumed."""
+        """What may be known of the histogram before paying, and what is supposed of it."""
+        touched = supposed.touched
         return PublicShape(
             shape=self.shape,
             k=self.bound,
             n=units,
             total_public=self.every_unit_once,
             by_policy=by_policy,
-            nonsensitive_share=nonsensitive_share,
+            nonsensitive_share=supposed.nonsensitive_share,
+            likely_bins=supposed.groups if self.shape is None else None,
+            likely_touches=None if touched is None else touched.counted(self.bound),
         )
 
 

@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet
 
 from onesided.data.private import PrivateDirectory
 from onesided.data.release import SAMPLE_FILE
+from onesided.data.units import Unit
 from onesided.engine.base import Placed
 
 LARGEST_KEPT = 64 * 1024 * 1024
@@ -25,14 +29,44 @@ _PARQUET = b"PAR1"
 _COMPARED = ("rows", "sha256", "digest")
 
 
-def kept(file: Path, rows: int) -> bytes:
-    """What is stored of a sample that was written to `file`."""
+@dataclass(frozen=True)
+class StoredSample:
+    """What is known of a stored sample at `epsilon`.
+
+    - `units`: how many units it holds; None where its columns do not tell.
+    - `content`: the rows themselves where they are stored.
+    """
+
+    epsilon: Fraction
+    rows: int
+    units: int | None
+    content: pa.Table | None
+
+
+def stored_sample(payload: bytes, epsilon: Fraction, unit: Unit) -> StoredSample:
+    """What `kept` or `kept_elsewhere` has stored."""
+    if not is_whole(payload):
+        facts = _facts(payload)
+        return StoredSample(epsilon, int(facts["rows"]), facts.get("units"), None)
+    content = pa.parquet.read_table(pa.BufferReader(payload))
+    units = None
+    if unit.is_row:
+        units = len(content)
+    elif set(unit.columns) <= set(content.column_names):
+        keys = list(unit.columns)
+        units = len(content.select(keys).group_by(keys).aggregate([]))
+    return StoredSample(epsilon, len(content), units, content)
+
+
+def kept(file: Path, rows: int, unit: Unit) -> bytes:
+    """What is stored of a sample that was written to `file`, the rows of each unit together."""
     size = file.stat().st_size
     if size <= LARGEST_KEPT:
         return file.read_bytes()
     with file.open("rb") as content:
         digest = hashlib.file_digest(content, "sha256").hexdigest()
-    return _written({"rows": rows, "sha256": digest, "bytes": size})
+    units = rows if unit.is_row else _units_in(file, unit)
+    return _written({"rows": rows, "sha256": digest, "bytes": size, "units": units})
 
 
 def kept_elsewhere(placed: Placed) -> bytes:
@@ -56,6 +90,33 @@ def agree(stored: bytes, drawn: bytes) -> bool:
     """Whether both are of the same sample, as far as they say the same things."""
     first, second = _facts(stored), _facts(drawn)
     return all(first[name] == second[name] for name in _COMPARED if name in first.keys() & second)
+
+
+def _units_in(file: Path, unit: Unit) -> int | None:
+    """How often the key changes from row to row; None where it is not among the columns."""
+    number, last = 0, None
+    try:
+        with pa.parquet.ParquetFile(file) as rows:
+            if not set(unit.columns) <= set(rows.schema_arrow.names):
+                return None
+            for batch in rows.iter_batches(columns=list(unit.columns)):
+                keys = pa.Table.from_batches([batch] if last is None else [last, batch])
+                number += int(pc.sum(_changes(keys)).as_py() or 0) + (last is None)
+                last = batch.slice(len(batch) - 1)
+    except pa.ArrowException:  # what cannot be compared is not counted, after the charge too
+        return None
+    return number
+
+
+def _changes(keys: pa.Table) -> pa.ChunkedArray:
+    """Which rows differ from the one before."""
+    changed = None
+    for column in keys.columns:
+        differs = pc.fill_null(
+            pc.not_equal(column.slice(1), column.slice(0, len(column) - 1)), False
+        )
+        changed = differs if changed is None else pc.or_(changed, differs)
+    return changed
 
 
 def _facts(payload: bytes) -> dict[str, Any]:

@@ -24,8 +24,6 @@ from onesided.session.receipts import receipt, terms_json
 from onesided.session.table import Reading, SecretTable
 
 Result = TypeVar("Result")
-LOOK = "probe"
-"""What the stored first look of a question in two steps is called."""
 
 
 @dataclass(frozen=True)
@@ -97,8 +95,7 @@ class Kernel:
         reading = self._reading(question)
         said = charge.terms or terms_json(question, question.terms)
         if isinstance(question, TwoStep):
-            look = self._looked(question, charge, reading)
-            runnable = self._total(charge, lambda: question.decided(look))
+            runnable = self._decided(question, charge, reading)
             terms = terms_json(question, runnable.terms)
             charge = self._kept(lambda: self.account.settle(charge, runnable.terms.loss, terms))
             said = charge.terms or terms
@@ -110,13 +107,21 @@ class Kernel:
         stored = self._kept(lambda: self.account.store(charge, payload, written))
         return Answer(stored, False, reading.drawn if stored.payload == payload else None)
 
+    def _decided(self, first: TwoStep, charge: Charge, reading: Reading) -> Runnable:
+        """What follows from stored looks; each is stored before it decides about the next."""
+        step: TwoStep | Runnable = first
+        while isinstance(step, TwoStep):
+            decide, look = step.decided, self._looked(step, charge, reading)
+            step = self._total(charge, lambda: decide(look))  # noqa: B023
+        return step
+
     def _looked(self, question: TwoStep, charge: Charge, reading: Reading) -> bytes:
-        """The stored first look, taken now where there is none yet."""
-        before = self.account.step(charge, LOOK)
+        """The stored look, taken now where there is none yet."""
+        before = self.account.step(charge, question.seen)
         if before is not None:
             return before
         look = self._total(charge, lambda: question.look(reading))
-        return self._kept(lambda: self.account.keep_step(charge, LOOK, look))
+        return self._kept(lambda: self.account.keep_step(charge, question.seen, look))
 
     def _reading(self, question: Question) -> Reading:
         """Shared coins are the snapshot's; a question that pays in full has coins of its own."""

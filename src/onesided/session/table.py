@@ -148,6 +148,19 @@ class Reading:
         counts = self.counts(groups, coins=coins)
         return counts.keys, histogram(counts.keys, counts.figures[0], groups.domains, 1, None)
 
+    def tally(self, groups: Grouping, *, coins: Coins | None = None) -> GroupCounts:
+        """The units by the number of the groups that they are in, without a bound on it."""
+        query = CountQuery(
+            self.table.sensitive(self.scope.policy),
+            groups.keys,
+            groups.where,
+            coins=coins,
+            lookups=groups.lookups,
+            grams=groups.grams,
+            tally=True,
+        )
+        return self.table.engine.count(query)
+
     def totals(
         self, groups: Grouping, totals: tuple[Total, ...]
     ) -> tuple[pa.Table, list[Histogram]]:

@@ -20,7 +20,8 @@ from onesided.mechanisms.registry import mechanism
 from onesided.mechanisms.residual import Residual
 from onesided.mechanisms.rr import RandomizedResponse
 from onesided.session import Plan
-from onesided.session.plan import Option
+from onesided.session.planning.plan import Option
+from onesided.session.planning.planner import Supposing
 from onesided.session.questions.base import Missing
 from support.visits import POLICY, ROOMS, UNIT, visits
 
@@ -122,7 +123,7 @@ def test_what_is_missing_is_said(table: pa.Table) -> None:
         plan = dataset.plan("room", epsilon=1)
         assert option(plan, "one-sided").missing is Missing.MAX_GROUPS
         assert option(plan, "rr").available
-        assert option(plan, "rr").error is None
+        assert option(plan, "one-sided").supposing == "max_groups = 1"
         bounded = dataset.plan("room", epsilon=1, max_groups=2)
         assert option(bounded, "laplace").missing is Missing.DOMAIN
         assert option(bounded, "one-sided").available
@@ -178,15 +179,16 @@ def test_a_plan_shows_itself(table: pa.Table) -> None:
     with osd.open(table, unit=UNIT, policy=POLICY, budget=1) as dataset:
         plan = dataset.plan("room", epsilon="0.5", max_groups=2, nonsensitive_share=0.9)
     content = plan.to_json()
-    assert content["assumed_nonsensitive_share"] == 0.9
+    assert content["supposed_nonsensitive_share"] == 0.9
     assert content["left"] == content["budget"] == "1"
     assert {each["mechanism"] for each in content["options"]} == {
         row.mechanism for row in plan.rows
     }
     assert plan.table.column("mechanism").to_pylist() == [row.mechanism for row in plan.rows]
-    shown = str(plan)
-    assert len(shown.splitlines()) == 1 + len(plan.rows)
-    assert "it needs a declared domain" in shown
+    shown = str(plan).splitlines()
+    assert len(shown) == 1 + 3 + 1 + len(plan.basis.sources), "the best three, the rest folded"
+    assert shown[4].startswith(f"… {len(plan.rows) - 3} more")
+    assert "no: it needs a declared domain" in {cells[-1] for cells in plan.cells(every=True)[1]}
 
 
 @pytest.mark.parametrize(
@@ -274,13 +276,14 @@ def test_every_option_of_a_plan_says_what_its_error_assumes(table: pa.Table) -> 
         known = dataset.plan(**QUESTION, epsilon=1)
         open_groups = dataset.plan("room", epsilon=1, max_groups=1)
         unbounded = dataset.plan("room", epsilon=1)
-    for row in known.rows:
+    for row in (*known.rows, *open_groups.rows, *unbounded.rows):
         assert row.error is not None
         assert row.assumes
-    assert option(open_groups, "one-sided").error is None
-    assert "depends on the number of groups" in str(open_groups)
-    assert "depends on max_groups" in str(unbounded)
-    assert "up to ±" in str(known)
+    assert {*option(open_groups, "one-sided").errors} == {10, 100, 1_000}
+    assert {*option(open_groups, "laplace").errors} == {None}, "the same for any number"
+    assert "for 10 / 100 / 1,000 groups" in str(open_groups)
+    assert "with max_groups = 1" in option(unbounded, "one-sided").said
+    assert any(cells[2].startswith("up to ±") for cells in known.cells(every=True)[1])
 
 
 def test_unknown_groups_have_no_expected_error() -> None:
@@ -291,9 +294,7 @@ def test_unknown_groups_have_no_expected_error() -> None:
     ]
 
 
-def test_no_parameter_is_taken_for_a_share() -> None:
-    from onesided.session.plan import assumed_share
-
-    assert assumed_share(1) == 1.0
+@pytest.mark.parametrize("bad", [{"nonsensitive_share": True}, {"groups": 0}, {"groups": True}])
+def test_what_is_supposed_is_a_number(bad: dict[str, Any]) -> None:
     with pytest.raises(RequestError):
-        assumed_share(True)
+        Supposing(**bad)

@@ -24,7 +24,7 @@ from onesided.audit.session.watching import Seen, masked, of_files
 from onesided.audit.session.worlds import Side
 from onesided.language import Schema
 from onesided.ledger import Ledger, open_ledger
-from onesided.session.kernel import LOOK
+from onesided.session.questions.base import LOOKS
 
 COLD_IN = 10
 """One command in so many is a new interpreter; the others fork from a warm one."""
@@ -201,9 +201,9 @@ def _released(ledger: Ledger, known: set[int]) -> tuple[tuple[bytes, ...], set[i
     for charge in charges:
         if charge.number in known:
             continue
-        look = account.step(charge, LOOK)
+        looks = [account.step(charge, name) for name in LOOKS]
         stored = account.stored(charge.request, snapshot)
-        released += [] if look is None else [look]
+        released += [look for look in looks if look is not None]
         released += [] if stored is None else [stored.payload]
     return tuple(released), {charge.number for charge in charges}
 

@@ -134,12 +134,16 @@ class _Run(_Wrapped, Runnable):
 
 
 class _Steps(_Wrapped, TwoStep):
+    @property
+    def seen(self) -> str:  # type: ignore[override]
+        return str(self.plain.seen)
+
     def look(self, reading: Reading) -> bytes:
         return self.tape.let_out(reading, lambda: self.plain.look(reading))
 
-    def decided(self, look: bytes) -> Runnable:
-        return _Run(self.plain.decided(look), self.tape)
+    def decided(self, look: bytes) -> Runnable | TwoStep:
+        return _wrapped(self.plain.decided(look), self.tape)
 
 
-def _wrapped(question: Question, tape: Tape) -> _Wrapped:
+def _wrapped(question: Question | Runnable | TwoStep, tape: Tape) -> _Run | _Steps:
     return _Steps(question, tape) if isinstance(question, TwoStep) else _Run(question, tape)

@@ -166,7 +166,7 @@ class DuckDBEngine:
         self._prepare(query.coins, columns)
         with releasing():
             table = self._whole(columns.all, lambda made: self._counted(made, query))
-        return GroupCounts.of(table, query.by)
+        return GroupCounts.of(table, query.listed)
 
     def _counted(self, statements: Statements, query: CountQuery) -> pa.Table:
         """The faster way to cut units holds all of them in memory; beyond it, one that spills."""

@@ -154,7 +154,7 @@ class PostgresEngine(RemoteEngine):
         with releasing(), self._release(query.coins) as transaction:
             transaction.allow_more_memory()
             table = transaction.table(self._statements.count(query))
-            return GroupCounts.of(_with_decimals(table, query.by), query.by)
+            return GroupCounts.of(_with_decimals(table, query.listed), query.listed)
 
     def check_place(self, place: str) -> None:
         """Refuse a table that exists already, or that this user may not make."""

@@ -185,7 +185,7 @@ class SparkEngine(RemoteEngine):
         with releasing(), self._coin_key(query.coins) as key, chosen, unwarned():
             statements = self._statements(key, self._counting(query.coins))
             table = self._spark.sql(statements.count(query)).toArrow()
-        return GroupCounts.of(table, query.by)
+        return GroupCounts.of(table, query.listed)
 
     def check_place(self, place: str) -> None:
         check_place(self._spark, place)

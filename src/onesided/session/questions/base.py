@@ -16,10 +16,15 @@ from onesided.loss import Loss
 from onesided.session.facts import DatasetFacts
 from onesided.session.requests import Request
 from onesided.session.scope import Scope
+from onesided.session.supposed import NOTHING_KNOWN, Supposed
 from onesided.session.table import Reading
 
 COINS = "keyed coins (SHA-256); the promise is computational"
 """The randomness of samples, in words."""
+
+LOOK, BOUND_LOOK = "probe", "max_groups"
+LOOKS = (BOUND_LOOK, LOOK)
+"""What the stored looks of a question in steps are called, in the order in which they are taken."""
 
 
 class Missing(Enum):
@@ -69,9 +74,11 @@ class Question(ABC):
     """A question to a data set at ε, within a scope; either `Runnable` itself or `TwoStep`.
 
     - `shares_coins`: it looks at nothing but the sample that the snapshot's coins draw.
+    - `expected_of`: whose figure an expected error is beside.
     """
 
     shares_coins: ClassVar[bool] = False
+    expected_of: ClassVar[str] = "all units"
 
     facts: DatasetFacts
     scope: Scope
@@ -105,24 +112,35 @@ class Question(ABC):
         """What the ledger is to charge."""
         return self.scope.spending(self.loss, shared_coins=self.shares_coins)
 
-    def expected_error(self, nonsensitive_share: float = 0.5) -> float | None:
-        """The expected mean error of a group, from public facts; None where nobody can say.
+    def expected_error(self, supposed: Supposed = NOTHING_KNOWN) -> float | None:
+        """The expected mean error of a group; None where nobody can say.
 
-        The share of non-sensitive units is assumed: the true one is secret.
+        It follows from public facts and from what is `supposed` of the data.
         """
         return None
 
+    @property
+    def assumes(self) -> str:
+        """What that takes for granted beside what is supposed, to be read after "if"."""
+        return ""
+
 
 class TwoStep(ABC):
-    """A question that looks first. The whole ε is held until the look has chosen its pair."""
+    """A question that looks first. The whole ε is held until the look has chosen its pair.
+
+    - `seen`: what the stored look is called; another one for each look of a question.
+    """
+
+    seen: ClassVar[str] = LOOK
 
     @abstractmethod
     def look(self, reading: Reading) -> bytes:
         """The first look: a release of its own, stored before anything follows from it."""
 
     @abstractmethod
-    def decided(self, look: bytes) -> Runnable:
-        """What to run after the stored `look`, which with public facts is all that may decide.
+    def decided(self, look: bytes) -> Runnable | TwoStep:
+        """What to run after the stored `look`, or what to look at next.
 
-        Its terms are those of the whole release, the look included.
+        The look and public facts are all that may decide. The terms of what is run in the end are
+        those of the whole release, all looks included.
         """

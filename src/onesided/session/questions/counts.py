@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -19,7 +19,9 @@ from onesided.session.answers import Layout
 from onesided.session.by_policy import only_sensitive
 from onesided.session.grouping import Grouping, spelled_parameters
 from onesided.session.questions.base import Missing, Question, ReleaseTerms, Runnable
+from onesided.session.questions.expected import expected_json
 from onesided.session.requests import Request
+from onesided.session.supposed import NOTHING_KNOWN, Supposed
 from onesided.session.table import Reading
 
 COUNT = "count"
@@ -38,6 +40,11 @@ class CountingQuestion(Question):
     mechanism: Mechanism
     groups: Grouping
     parameters: Mapping[str, Any]
+
+    @property
+    def by(self) -> str:
+        """The name of its mechanism."""
+        return self.mechanism.name
 
     @property
     def missing(self) -> Missing | None:
@@ -96,7 +103,7 @@ class CountingQuestion(Question):
             noise=said.noise,
             randomness=self.randomness,
             columns=layout.schema,
-            error=layout.error(self.expected_error(), self.mechanism.assumes),
+            error={**layout.covered, **expected_json(self)},
         )
 
     def layout(self, said: MeasurementTerms) -> Layout:
@@ -111,11 +118,28 @@ class CountingQuestion(Question):
         """What is added to the units in words, where some of their groups may be left out."""
         return self.groups.counted
 
-    def expected_error(self, nonsensitive_share: float = 0.5) -> float | None:
-        if self.groups.k is None:
+    def expected_error(self, supposed: Supposed = NOTHING_KNOWN) -> float | None:
+        """Of what is counted; where a bound leaves groups out, that comes on top."""
+        if self.missing is Missing.MAX_GROUPS:
             return None
-        public = self.groups.public(self.facts.units, nonsensitive_share=nonsensitive_share)
-        return self.mechanism.expected_error(public, self.epsilon)
+        public = self.supposed(supposed)
+        found = [
+            (share, self.mechanism.expected_error(resized(public, size), self.epsilon))
+            for share, size in supposed.sizes
+        ]
+        known = [share * error for share, error in found if error is not None]
+        return sum(known) if known else None
+
+    @property
+    def assumes(self) -> str:
+        return self.mechanism.assumes
+
+    def supposed(self, supposed: Supposed) -> PublicShape:
+        """The histogram as it is supposed to be; without a domain, as if it had been declared."""
+        public = self.groups.public(self.facts.units, supposed=supposed)
+        if self.mechanism.needs_domain and public.shape is None and supposed.groups is not None:
+            return replace(public, shape=(supposed.groups,))
+        return public
 
     @property
     def public(self) -> PublicShape:
@@ -139,3 +163,12 @@ class Counts(CountingQuestion, Runnable):
         keys, data = reading.histogram(self.groups, only_sensitive=self.bins_by_policy)
         measurement = self.mechanism.measure(data, self.epsilon, reading.rng)
         return payload_of(self.layout(self.said).table(keys, data, measurement))
+
+
+def resized(public: PublicShape, size: float) -> PublicShape:
+    """The same with groups of another size beside their mean."""
+    if size == 1 or public.supposed_bins is None:
+        return public
+    touches = public.likely_touches
+    mean = float(min(public.k, public.supposed_bins)) if touches is None else touches
+    return replace(public, likely_touches=size * mean)

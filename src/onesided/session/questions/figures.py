@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
 from onesided.data.units import Unit
 from onesided.engine.lookups import found
@@ -18,10 +18,13 @@ from onesided.session.domains import both
 from onesided.session.facts import DatasetFacts
 from onesided.session.grouping import Grouping
 from onesided.session.public import determined, lookups
-from onesided.session.questions.base import Question
 from onesided.session.questions.choosing import counting
-from onesided.session.questions.sums import Means, Sums, present_groups
+from onesided.session.questions.counts import CountingQuestion
+from onesided.session.questions.sums import Means, Sums, TotalsQuestion, present_groups
 from onesided.session.scope import Scope
+
+GroupQuestion: TypeAlias = CountingQuestion | TotalsQuestion
+"""A question about groups."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +63,7 @@ class Figures:
     select: Select
     schema: Schema
 
-    def questions(self) -> dict[SelectFigure, Question]:
+    def questions(self) -> dict[SelectFigure, GroupQuestion]:
         """One question a figure, checked."""
         groups = self._groups()
         asked = {figure: self._question(figure, groups) for figure in self.select.figures}
@@ -95,7 +98,7 @@ class Figures:
         ]
         return replace(groups, lookups=joined, details={**groups.details, "join": described})
 
-    def _question(self, figure: SelectFigure, groups: Grouping) -> Question:
+    def _question(self, figure: SelectFigure, groups: Grouping) -> GroupQuestion:
         around: dict[str, Any] = {
             "facts": self.facts,
             "scope": self.scope,

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from onesided.data import MeasurementTerms
 from onesided.data.release import payload_of
+from onesided.mechanisms.base import PublicShape
 from onesided.mechanisms.rr import sample_measurement, sample_terms
 from onesided.session.questions.base import COINS, Missing, Runnable
 from onesided.session.questions.counts import CountingQuestion
+from onesided.session.supposed import Supposed
 from onesided.session.table import Reading
 
 
@@ -28,6 +30,14 @@ class SampledCounts(CountingQuestion, Runnable):
 
     def check(self) -> None:
         """Everything can be counted in a sample."""
+
+    def supposed(self, supposed: Supposed) -> PublicShape:
+        """No bound on groups is kept: a unit of the sample counts in all of them."""
+        public = super().supposed(supposed)
+        if supposed.touched is None:
+            return public
+        touches = supposed.touched.counted(supposed.touched.most)
+        return replace(public, likely_touches=touches)
 
     @property
     def said(self) -> MeasurementTerms:

@@ -14,9 +14,11 @@ from onesided.engine.base import Engine, Placed, SampleQuery
 from onesided.errors import RequestError
 from onesided.language import BoundPredicate, Schema
 from onesided.loss import Loss, show
+from onesided.mechanisms.rr import keep_probability
 from onesided.session.kept import kept, kept_elsewhere
 from onesided.session.questions.base import COINS, Question, ReleaseTerms, Runnable
 from onesided.session.requests import Request
+from onesided.session.supposed import NOTHING_KNOWN, Supposed
 from onesided.session.table import Reading
 
 
@@ -59,11 +61,16 @@ class Samples(Question, Runnable):
             error={"share_of_nonsensitive_units_kept": kept},
         )
 
+    def expected_units(self, supposed: Supposed = NOTHING_KNOWN) -> float:
+        """How many units to expect, before `where` and without a part; their number is binomial."""
+        nonsensitive = self.facts.units * supposed.nonsensitive_share
+        return nonsensitive * keep_probability(self.epsilon)
+
     def run(self, reading: Reading) -> bytes:
         query = reading.sample_query(self.epsilon, self.columns, self.where)
         if self.place is not None:
             return kept_elsewhere(self.place(query))
-        return kept(*reading.draw(query, self.leaving))
+        return kept(*reading.draw(query, self.leaving), self.facts.unit)
 
 
 def chosen_columns(

@@ -17,8 +17,7 @@ from onesided.language.query import Select, SelectFigure
 from onesided.language.tree import Expression, Value
 from onesided.loss import Loss, show
 from onesided.session.facts import DatasetFacts
-from onesided.session.questions.base import Question
-from onesided.session.questions.figures import Figures, Limits
+from onesided.session.questions.figures import Figures, GroupQuestion, Limits
 from onesided.session.receipts import column_statement, guarantee, loss_statement
 from onesided.session.results import result
 from onesided.session.scope import Scope, policy_text
@@ -26,16 +25,17 @@ from onesided.session.scope import Scope, policy_text
 
 @dataclass(frozen=True)
 class AskedSelect:
-    """An accepted SELECT with a question for each of its figures."""
+    """An accepted SELECT with a question for each of its figures, which share `epsilon`."""
 
     text: str
     select: Select
     having: Expression | None
-    questions: Mapping[SelectFigure, Question]
+    questions: Mapping[SelectFigure, GroupQuestion]
+    facts: DatasetFacts
+    scope: Scope
+    epsilon: Fraction
 
-    def release(
-        self, released: Sequence[TableRelease], facts: DatasetFacts, scope: Scope, epsilon: Fraction
-    ) -> QueryRelease:
+    def release(self, released: Sequence[TableRelease]) -> QueryRelease:
         """The rest of the statement, from the releases of its figures in their order."""
         tables = dict(zip(self.questions, released, strict=True))
         answer = result(
@@ -43,15 +43,13 @@ class AskedSelect:
         )
         receipts = [each.receipt for each in released]
         content = {
-            **self._receipt(receipts, facts, scope, epsilon),
+            **self._receipt(receipts),
             "columns": column_statement(answer.schema),
         }
         named = {figure.name: table for figure, table in tables.items()}
         return QueryRelease(Receipt(content), payload_of(answer), named)
 
-    def _receipt(
-        self, receipts: Sequence[Receipt], facts: DatasetFacts, scope: Scope, epsilon: Fraction
-    ) -> dict[str, Any]:
+    def _receipt(self, receipts: Sequence[Receipt]) -> dict[str, Any]:
         """One receipt for the whole: the sums of what the figures' receipts say, and these."""
         loss = Loss.sequential(receipt.loss for receipt in receipts)
         last = receipts[-1]
@@ -65,14 +63,14 @@ class AskedSelect:
                 "kind": ReleaseKind.SQL.value,
                 "sql": self.text,
                 "by": [each.name for each in self.select.outputs if isinstance(each.source, Key)],
-                "epsilon": show(epsilon),
+                "epsilon": show(self.epsilon),
             },
             "figure": "; ".join(
                 f"{name}: {each.figure}" for name, each in zip(names, receipts, strict=True)
             ),
             "mechanism": ", ".join(dict.fromkeys(str(each["mechanism"]) for each in receipts)),
             **loss_statement(loss),
-            "guarantee": guarantee(loss, policy_text(scope.policy), facts.unit),
+            "guarantee": guarantee(loss, policy_text(self.scope.policy), self.facts.unit),
             "noise": "; ".join(dict.fromkeys(str(each["noise"]) for each in receipts)),
             "error": {name: each["error"] for name, each in zip(names, receipts, strict=True)},
             "account": {
@@ -111,4 +109,5 @@ def statement(
         select=select,
         schema=schema,
     )
-    return AskedSelect(text, select, select.bound_having(schema), figures.questions())
+    having = select.bound_having(schema)
+    return AskedSelect(text, select, having, figures.questions(), facts, scope, epsilon)

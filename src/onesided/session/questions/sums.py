@@ -15,7 +15,14 @@ from onesided.data.release import ReleaseKind, payload_of
 from onesided.errors import RequestError
 from onesided.language import Schema
 from onesided.loss import show
-from onesided.mechanisms.sums import mean_terms, release_mean, release_sum, sum_terms
+from onesided.mechanisms.sums import (
+    expected_mean_error,
+    expected_sum_error,
+    mean_terms,
+    release_mean,
+    release_sum,
+    sum_terms,
+)
 from onesided.randomness import MINIMUM_RATE
 from onesided.session.amounts import ONE_EACH, Amount
 from onesided.session.answers import Layout
@@ -23,7 +30,9 @@ from onesided.session.domains import both
 from onesided.session.grouping import Grouping
 from onesided.session.questions.base import Missing, Question, ReleaseTerms, Runnable
 from onesided.session.questions.counts import COUNT
+from onesided.session.questions.expected import expected_json
 from onesided.session.requests import Request
+from onesided.session.supposed import NOTHING_KNOWN, Supposed
 from onesided.session.table import Reading
 
 SUM = "sum"
@@ -45,6 +54,11 @@ class TotalsQuestion(Question, Runnable):
 
     groups: Grouping
     amount: Amount
+
+    @property
+    def by(self) -> str:
+        """The name of its mechanism."""
+        return self.mechanism
 
     @property
     def missing(self) -> Missing | None:
@@ -77,8 +91,10 @@ class TotalsQuestion(Question, Runnable):
             noise=layout.said.noise,
             randomness=self.facts.randomness,
             columns=layout.schema,
-            error=layout.error(None),
+            error={**layout.covered, **expected_json(self)},
         )
+
+    expected_of: ClassVar[str] = "non-sensitive units"
 
     @property
     @abstractmethod
@@ -143,6 +159,13 @@ class Sums(TotalsQuestion):
         )
         return Layout(self.groups.keys, COUNT if rows else SUM, said, words=words)
 
+    def expected_error(self, supposed: Supposed = NOTHING_KNOWN) -> float | None:
+        """Of the sums of non-sensitive units, which groups and their number play no part in."""
+        if self.missing is not None:
+            return None
+        amount, k = self.amount, self.groups.bound
+        return expected_sum_error(self.epsilon, ceiling=amount.steps, step=amount.grid, k=k)
+
     def run(self, reading: Reading) -> bytes:
         keys, (data,) = reading.totals(self.groups, (self.amount.total,))
         measurement = release_sum(self.amount.totals(data), self.epsilon, reading.rng)
@@ -191,6 +214,35 @@ class Means(TotalsQuestion):
         )
         beside = ((SUM, pa.float64()), (COUNT, pa.int64()))
         return Layout(self.groups.keys, MEAN, said, beside, words)
+
+    def expected_error(self, supposed: Supposed = NOTHING_KNOWN) -> float | None:
+        """Of the means of non-sensitive units, which follow from how many there are in a group.
+
+        A group without any has no mean.
+        """
+        public = self.groups.public(self.facts.units, supposed=supposed)
+        if self.missing is not None or public.density is None:
+            return None
+        units = public.density * supposed.nonsensitive_share
+        filled = [(share, size) for share, size in supposed.sizes if size]
+        return sum(
+            share
+            / sum(share for share, _ in filled)
+            * expected_mean_error(
+                self.epsilon,
+                ceiling=self.amount.steps,
+                step=self.amount.grid,
+                k=public.k,
+                counted=self._counted.steps,
+                count=units * size,
+            )
+            for share, size in filled
+        )
+
+    @property
+    def assumes(self) -> str:
+        rows = "" if self.rows is None else " with a row each"
+        return f"units are spread evenly over the groups{rows}, and means are half of the bound"
 
     def run(self, reading: Reading) -> bytes:
         """Sum and count are found in one pass, so that both are about the same groups."""

@@ -1,0 +1,124 @@
+"""The bound on groups that costs least: what noise adds with it, and what a cut leaves out.
+
+More groups of a unit that count make noise larger; fewer leave more of its groups out. Both are
+estimated from what is known of how many groups units are in, which was released before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from math import exp
+from typing import Any
+
+from onesided.session.grouping import Grouping
+from onesided.session.questions.counts import CountingQuestion
+from onesided.session.supposed import Supposed
+
+_EACH, _GROWTH = 16, 1.1
+"""Every bound up to 16 is looked at, and from there on each that is a tenth larger."""
+USUAL_GROUPS = 100
+"""How many groups are supposed where nothing is known of their number."""
+
+
+@dataclass(frozen=True)
+class Bound:
+    """What a bound of `k` groups costs: mean errors of a group, beside the count of all units.
+
+    - `noise`: of what is counted.
+    - `cut`: what is left out.
+    - `total`: both together; noise that raises a count makes good for a part of what it lacks.
+    """
+
+    k: int
+    noise: float
+    cut: float
+    total: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON."""
+        return {"max_groups": self.k, "noise": self.noise, "cut": self.cut, "total": self.total}
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The errors for a range of bounds, in rising order."""
+
+    bounds: tuple[Bound, ...]
+
+    @property
+    def best(self) -> Bound:
+        """The least total; of equal ones the smallest bound."""
+        return min(self.bounds, key=lambda bound: (bound.total, bound.k))
+
+
+def bound_curve(
+    asked: Callable[[Grouping], CountingQuestion], groups: Grouping, supposed: Supposed
+) -> Curve | None:
+    """The curve of a count of `groups`; None where it is not known how many groups units are in.
+
+    - `asked`: the count of such groups with a bound.
+    """
+    if groups.single or supposed.touched is None:
+        return None
+    known = replace(supposed, groups=groups.bins or supposed.groups or USUAL_GROUPS)
+    most = max(1, min(supposed.touched.most, known.groups or 1))
+    found = (_bound(asked(with_bound(groups, k)), k, known) for k in _range(most))
+    bounds = tuple(each for each in found if each is not None)
+    return Curve(bounds) if bounds else None
+
+
+def with_bound(groups: Grouping, k: int) -> Grouping:
+    """The groups of which `k` count for one unit."""
+    details = {**groups.details, "max_groups": k}
+    once = k == 1 and groups.where is None
+    return replace(groups, max_groups=k, k=k, every_unit_once=once, details=details)
+
+
+def without_bound(groups: Grouping) -> Grouping:
+    """The groups without a bound, where they need one."""
+    if groups.single:
+        return groups
+    details = {**groups.details, "max_groups": None}
+    return replace(groups, max_groups=None, k=None, every_unit_once=False, details=details)
+
+
+def _range(most: int) -> Iterator[int]:
+    k = 1
+    while k < most:
+        yield k
+        k = k + 1 if k < _EACH else max(k + 1, round(k * _GROWTH))
+    yield most
+
+
+def _bound(question: CountingQuestion, k: int, supposed: Supposed) -> Bound | None:
+    """The errors of groups of each size, and their mean."""
+    touched = supposed.touched
+    assert touched is not None
+    assert supposed.groups is not None
+    cut = question.facts.units * touched.left_out(k) / supposed.groups
+    noise, total = 0.0, 0.0
+    for share, size in supposed.sizes:
+        error = question.expected_error(replace(supposed, sizes=((1.0, size),)))
+        if error is None:
+            return None
+        noise += share * error
+        total += share * _together(error, size * cut, _left_out(question, size, supposed))
+    return Bound(k, noise, cut, total)
+
+
+def _left_out(question: CountingQuestion, size: float, supposed: Supposed) -> float:
+    """The sensitive units of a group, which a mechanism leaves out that does not look at them."""
+    density = question.supposed(supposed).density
+    if question.loss.sensitive or density is None:
+        return 0.0
+    return density * size * (1 - supposed.nonsensitive_share)
+
+
+def _together(error: float, cut: float, left_out: float) -> float:
+    """The mean size of c + Z, where c lacks for certain and Z is two-sided with mean size b.
+
+    It is c + b·e^(−c/b) for two-sided exponential Z.
+    """
+    lacks, noise = cut + left_out, max(error - left_out, 0.0)
+    return lacks + (noise * exp(-lacks / noise) if noise else 0.0)

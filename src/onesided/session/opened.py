@@ -1,0 +1,101 @@
+"""A data set that is open: what everybody may know of it, its account, and its end."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Any, Self
+
+from onesided.data.units import Unit
+from onesided.ledger import Balance
+from onesided.session.books import Books
+from onesided.session.checking import SourceCheck, checked
+from onesided.session.facts import DatasetFacts
+from onesided.session.scope import AnyPolicy
+
+
+class OpenedData:
+    """A table, its unit, its policy and its account, without any question to it."""
+
+    def __init__(self, facts: DatasetFacts, books: Books) -> None:
+        self._facts = facts
+        self._books = books
+        self._table = books.table
+        self._turn = threading.RLock()
+
+    @property
+    def name(self) -> str:
+        """The name that the account is kept under."""
+        return self._facts.name
+
+    @property
+    def units(self) -> int:
+        """n, the number of units; public."""
+        return self._facts.units
+
+    @property
+    def unit(self) -> Unit:
+        """What one record is."""
+        return self._facts.unit
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the table; public."""
+        return tuple(self._facts.schema)
+
+    @property
+    def format(self) -> Mapping[str, Any]:
+        """How the source is read, as it was found at the opening and is kept with the account."""
+        return self._table.engine.format
+
+    @property
+    def policy(self) -> AnyPolicy:
+        """The policy that the account was opened under."""
+        return self._facts.policy
+
+    @property
+    def budget(self) -> Balance:
+        """Everything charged so far, and what is left."""
+        with self._turn:
+            return self._books.kernel(None).account.balance()
+
+    @property
+    def account_opened(self) -> bool:
+        """Whether a request got as far as the account; before that nothing can be charged."""
+        return self._books.opened
+
+    def progress(self) -> float | None:
+        """How far the engine is with its statement, from 0 to 1; None where nobody knows.
+
+        To be asked from another thread, and for the steward alone: times depend on the data.
+        """
+        return self._table.progress()
+
+    def check(
+        self, *, domain: Mapping[str, Sequence[Any]] | None = None, secret: bool = False
+    ) -> SourceCheck:
+        """What the steward should look at before publishing; free, and nothing of it may leave.
+
+        - `domain`: values of keys to hold against the data, besides those of the data set.
+        - `secret`: say also how many units the policy protects. The ledger keeps that you looked.
+        """
+        with self._turn:
+            self._books.note_look(secret=secret)
+            return checked(self._facts, self._table, domain or {}, secret=secret)
+
+    def close(self) -> None:
+        """Let go of the source and the ledger."""
+        self._table.engine.close()
+        self._books.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()

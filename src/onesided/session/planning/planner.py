@@ -1,0 +1,312 @@
+"""The plan of each kind of question, by the arguments of the question itself."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+from onesided.errors import RequestError
+from onesided.language.tree import Value
+from onesided.loss import Number, privacy_budget, privacy_loss, show
+from onesided.policy import Policy
+from onesided.session.asking import Asker
+from onesided.session.books import Books
+from onesided.session.grouping import Grouping
+from onesided.session.planning.allocation import Allocation, Wish, allocated, wishes
+from onesided.session.planning.learnt import Learnt
+from onesided.session.planning.least import MOST_PLANNED, Aim
+from onesided.session.planning.options import CountWays, bounded, option
+from onesided.session.planning.plan import Option, Plan, cheapness, usefulness
+from onesided.session.planning.pricing import Price, Pricing
+from onesided.session.planning.samples import SamplePlan, sample_plan
+from onesided.session.questions.expected import Expectation
+from onesided.session.questions.figures import GroupQuestion
+from onesided.session.questions.select import AskedSelect
+from onesided.session.scope import Scope
+from onesided.session.supposed import Basis, Supposed
+
+Figures: TypeAlias = Callable[[Fraction], Mapping[str, GroupQuestion]]
+"""The questions of one answer by name, at an ε that they share."""
+
+
+@dataclass(frozen=True)
+class Supposing:
+    """What a plan is told to suppose; the rest is learnt from what was released, or assumed.
+
+    - `nonsensitive_share`: of all units; the true one is secret.
+    - `groups`: how many groups there are where they are found on the way.
+    """
+
+    nonsensitive_share: float | None = None
+    groups: int | None = None
+
+    def __post_init__(self) -> None:
+        share, groups = self.nonsensitive_share, self.groups
+        if share is not None and (
+            isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1
+        ):
+            raise RequestError("nonsensitive_share, which is assumed, must be between 0 and 1.")
+        if groups is not None and (
+            isinstance(groups, bool) or not isinstance(groups, int) or groups < 1
+        ):
+            raise RequestError("groups, which is assumed, must be a whole number of at least 1.")
+
+
+@dataclass(frozen=True)
+class Planner:
+    """What questions would cost, and how exact they would be; free, nothing is run.
+
+    Every method takes the arguments of the question of its name, and besides:
+
+    - `error`: instead of `epsilon`, the mean expected error of a group that is wanted; the plan
+      then says the least ε for it, to three digits and up to 10.
+    - `nonsensitive_share`: the share of non-sensitive units to suppose; by default that of a
+      sample that was released, else one half.
+    - `groups`: the number of groups to suppose where they are found on the way; by default as
+      many as were released about the same keys, else errors are said for 10, 100 and 1,000.
+    """
+
+    asking: Asker
+    books: Books
+    turn: threading.RLock
+
+    def __call__(
+        self,
+        by: Sequence[str] | str = (),
+        where: str | None = None,
+        *,
+        epsilon: Number | None = None,
+        error: Number | None = None,
+        max_groups: int | None = None,
+        domain: Mapping[str, Sequence[Any]] | None = None,
+        policy: str | Policy | None = None,
+        part: Mapping[str, Any] | None = None,
+        nonsensitive_share: float | None = None,
+        groups: int | None = None,
+    ) -> Plan:
+        """A count by every mechanism; the same as `count`."""
+        supposing = Supposing(nonsensitive_share, groups)
+        asked, within = self.asking.groups(
+            by, where, max_groups=max_groups, domain=domain, policy=policy, part=part
+        )
+        return self._counted(asked, within, Aim.of(epsilon, error), supposing)
+
+    count = __call__
+
+    def ngrams(
+        self,
+        n: int,
+        *,
+        by: str,
+        order: str,
+        epsilon: Number | None = None,
+        error: Number | None = None,
+        max_groups: int | None = None,
+        domain: Sequence[Any] | None = None,
+        policy: str | Policy | None = None,
+        part: Mapping[str, Any] | None = None,
+        nonsensitive_share: float | None = None,
+        groups: int | None = None,
+    ) -> Plan:
+        """A count of n-grams by every mechanism."""
+        supposing = Supposing(nonsensitive_share, groups)
+        asked, within = self.asking.ngram_groups(
+            n, by=by, order=order, max_groups=max_groups, domain=domain, policy=policy, part=part
+        )
+        return self._counted(asked, within, Aim.of(epsilon, error), supposing)
+
+    def sum(
+        self,
+        column: str,
+        by: Sequence[str] | str = (),
+        where: str | None = None,
+        *,
+        epsilon: Number | None = None,
+        error: Number | None = None,
+        nonsensitive_share: float | None = None,
+        groups: int | None = None,
+        **asked: Any,
+    ) -> Plan:
+        """A sum by group; `asked` are the other arguments of `Dataset.sum`."""
+        supposing, aim = Supposing(nonsensitive_share, groups), Aim.of(epsilon, error)
+        return self._together(
+            lambda exact: {column: self.asking.sum(exact, column, by, where, **asked)},
+            aim,
+            supposing,
+        )
+
+    def mean(
+        self,
+        column: str,
+        by: Sequence[str] | str = (),
+        where: str | None = None,
+        *,
+        epsilon: Number | None = None,
+        error: Number | None = None,
+        nonsensitive_share: float | None = None,
+        groups: int | None = None,
+        **asked: Any,
+    ) -> Plan:
+        """A mean by group; `asked` are the other arguments of `Dataset.mean`."""
+        supposing, aim = Supposing(nonsensitive_share, groups), Aim.of(epsilon, error)
+        return self._together(
+            lambda exact: {column: self.asking.mean(exact, column, by, where, **asked)},
+            aim,
+            supposing,
+        )
+
+    def sql(
+        self,
+        query: str,
+        parameters: Sequence[Value] = (),
+        *,
+        epsilon: Number | None = None,
+        error: Number | None = None,
+        nonsensitive_share: float | None = None,
+        groups: int | None = None,
+        **asked: Any,
+    ) -> Plan:
+        """Every figure of a SELECT; `asked` are the other arguments of `Dataset.sql`."""
+        supposing, aim = Supposing(nonsensitive_share, groups), Aim.of(epsilon, error)
+        return self._statement(query, parameters, aim, supposing, asked)
+
+    def questions(
+        self,
+        questions: str | Sequence[Wish],
+        *,
+        budget: Number | None = None,
+        error: Number | None = None,
+        nonsensitive_share: float | None = None,
+        groups: int | None = None,
+        **asked: Any,
+    ) -> Allocation:
+        """An ε for each of several SELECTs, which share a budget.
+
+        - `questions`: `Wish`es, or a text of SELECTs with semicolons between them, in which a
+          comment such as `-- error: 20` says the error that is wanted.
+        - `budget`: what all of them may cost; by default what is left of the account's.
+        - `error`: that of all questions of a text that say none; without it these share what is
+          left.
+        - `asked`: the other arguments of `Dataset.sql`, the same for all.
+        """
+        supposing = Supposing(nonsensitive_share, groups)
+        wanted = wishes(questions, error) if isinstance(questions, str) else tuple(questions)
+        limits = [None if budget is None else privacy_budget(budget), self._left()]
+        known = [each for each in limits if each is not None]
+        if not known:
+            raise RequestError("Say with budget how much all questions may cost together.")
+        return allocated(
+            wanted,
+            min(known),
+            lambda query, aim: self._statement(query, (), aim, supposing, asked),
+        )
+
+    def known(self, groups: Grouping, within: Scope) -> Basis:
+        """What is known of groups from what was released."""
+        with self.turn:
+            return self._basis(self._pricing(), groups, within, Supposing())
+
+    def _left(self) -> Fraction | None:
+        with self.turn:
+            return self._pricing().left
+
+    def _statement(
+        self,
+        query: str,
+        parameters: Sequence[Value],
+        aim: Aim,
+        supposing: Supposing,
+        asked: Mapping[str, Any],
+    ) -> Plan:
+        return self._together(
+            lambda exact: figures_of(self.asking.sql(exact, query, parameters, **asked)),
+            aim,
+            supposing,
+        )
+
+    def sample(
+        self,
+        epsilon: Number,
+        where: str | None = None,
+        columns: Sequence[str] | None = None,
+        *,
+        nonsensitive_share: float | None = None,
+        **asked: Any,
+    ) -> SamplePlan:
+        """How many units a sample would hold; `asked` are the other arguments of `sample`."""
+        question = self.asking.sample(privacy_loss(epsilon), where, columns, **asked)
+        supposing = Supposing(nonsensitive_share)
+        with self.turn:
+            pricing = self._pricing()
+            learnt = Learnt(self.asking.facts, pricing, question.scope)
+            return sample_plan(question, learnt, share=supposing.nonsensitive_share)
+
+    def _counted(self, groups: Grouping, within: Scope, aim: Aim, supposing: Supposing) -> Plan:
+        with self.turn:
+            pricing = self._pricing()
+            basis = self._basis(pricing, groups, within, supposing)
+            counted = CountWays(self.asking, groups, within, basis.supposed, pricing)
+            order = usefulness if aim.error is None else cheapness
+            return self._plan(groups, basis, pricing, sorted(counted.options(aim), key=order))
+
+    def _together(self, asked: Figures, aim: Aim, supposing: Supposing) -> Plan:
+        """The figures of one answer, all of the same groups and at the same share of ε."""
+        with self.turn:
+            pricing = self._pricing()
+            first = next(iter(asked(aim.epsilon or MOST_PLANNED).values()))
+            basis = self._basis(pricing, first.groups, first.scope, supposing)
+            exact = aim.epsilon_for(lambda epsilon: _largest(asked(epsilon), basis.supposed))
+            figures = asked(exact or MOST_PLANNED)
+            options = [
+                option(question, basis.supposed, pricing, figure=name)
+                for name, question in figures.items()
+            ]
+            if exact is None:
+                never = f"an error stays above ±{aim.error:g} up to ε = {show(MOST_PLANNED)}"
+                options = [replace(each, refusal=never) for each in options]
+            price = pricing.together(list(figures.values()))
+            return self._plan(first.groups, basis, pricing, options, together=price)
+
+    def _plan(
+        self,
+        groups: Grouping,
+        basis: Basis,
+        pricing: Pricing,
+        options: Sequence[Option],
+        *,
+        together: Price | None = None,
+    ) -> Plan:
+        return Plan(
+            by=tuple(groups.details["by"]),
+            where=groups.details["where"],
+            facts=groups.public(self.asking.facts.units, supposed=basis.supposed),
+            basis=basis,
+            left=pricing.left,
+            budget=pricing.budget,
+            rows=tuple(options),
+            together=together,
+        )
+
+    def _basis(
+        self, pricing: Pricing, groups: Grouping, within: Scope, supposing: Supposing
+    ) -> Basis:
+        learnt = Learnt(self.asking.facts, pricing, within)
+        return learnt.basis(groups, share=supposing.nonsensitive_share, number=supposing.groups)
+
+    def _pricing(self) -> Pricing:
+        return Pricing(self.books.kernel(None) if self.books.agreed else None)
+
+
+def _largest(questions: Mapping[str, GroupQuestion], supposed: Supposed) -> float | None:
+    """The largest expected error of any figure; None where one cannot be said."""
+    found = [Expectation.of_question(bounded(each), supposed) for each in questions.values()]
+    known = [each.error for each in found if each is not None]
+    return max(known) if len(known) == len(found) else None
+
+
+def figures_of(statement: AskedSelect) -> dict[str, GroupQuestion]:
+    """The questions of a SELECT by the names of its figures."""
+    return {figure.name: question for figure, question in statement.questions.items()}

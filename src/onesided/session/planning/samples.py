@@ -1,0 +1,85 @@
+"""The plan of a sample: how many units to expect, and rows where a sample has shown them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import sqrt
+from typing import Any
+
+from onesided.loss import show
+from onesided.mechanisms.rr import keep_probability
+from onesided.session.planning.learnt import Learnt
+from onesided.session.questions.samples import Samples
+
+SPREADS = 2
+"""In how many standard deviations the number of units lies, for about 95 %."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SamplePlan:
+    """What to expect of a sample at `epsilon`.
+
+    - `units`: how many units, before `where`; `spread` is how far off that may be, at about 95 %
+      and where the supposed share of non-sensitive units is right.
+    - `rows`: how many rows, as many a unit as in a sample that was released; None without one.
+    - `cost`, `fits`: as in an option of a plan.
+    - `sources`: in words, what is supposed.
+    """
+
+    epsilon: Fraction
+    units: float
+    spread: float
+    rows: float | None
+    cost: Fraction | None
+    fits: bool
+    sources: tuple[str, ...]
+    left: Fraction | None
+    budget: Fraction | None
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON; exact numbers are texts."""
+        return {
+            "epsilon": show(self.epsilon),
+            "units": self.units,
+            "spread": self.spread,
+            "rows": self.rows,
+            "cost": None if self.cost is None else show(self.cost),
+            "fits": self.fits,
+            "supposed_from": list(self.sources),
+            "left": None if self.left is None else show(self.left),
+            "budget": None if self.budget is None else show(self.budget),
+        }
+
+    @property
+    def said(self) -> str:
+        """What to expect, in words."""
+        rows = "" if self.rows is None else f", in about {self.rows:,.0f} rows"
+        return f"about {self.units:,.0f} units (±{self.spread:,.0f}){rows}"
+
+    def __str__(self) -> str:
+        cost = "unknown" if self.cost is None else show(self.cost)
+        fits = "" if self.fits else ", over budget"
+        return "\n".join([f"{self.said}; cost ε = {cost}{fits}", *self.sources])
+
+
+def sample_plan(question: Samples, learnt: Learnt, *, share: float | None) -> SamplePlan:
+    """What to expect of the sample that `question` asks for."""
+    basis = learnt.share(share)
+    price = learnt.pricing.price(question)
+    units = question.expected_units(basis.supposed)
+    held = learnt.sample
+    rows = None
+    if held is not None and held.units and question.where is None:
+        rows = units * held.rows / held.units
+    return SamplePlan(
+        epsilon=question.epsilon,
+        units=units,
+        spread=SPREADS * sqrt(units * (1 - keep_probability(question.epsilon))),
+        rows=rows,
+        cost=price.cost,
+        fits=price.fits,
+        sources=basis.sources,
+        left=learnt.pricing.left,
+        budget=learnt.pricing.budget,
+    )

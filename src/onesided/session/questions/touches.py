@@ -1,0 +1,169 @@
+"""In how many groups units are: what a bound on groups is chosen by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from onesided.data import Axis, Histogram, MeasurementTerms
+from onesided.data.release import ReleaseKind, payload_of
+from onesided.engine.base import TALLIED
+from onesided.errors import RequestError
+from onesided.mechanisms.base import PublicShape
+from onesided.mechanisms.one_sided import OneSided
+from onesided.mechanisms.rr import sample_measurement, sample_terms
+from onesided.session.answers import Layout
+from onesided.session.grouping import Grouping
+from onesided.session.questions.base import COINS, Question, ReleaseTerms, Runnable
+from onesided.session.questions.counts import COUNT
+from onesided.session.requests import Request
+from onesided.session.supposed import Touched
+from onesided.session.table import Reading
+
+_SINGLE, _MOST, _GROWTH = 8, 4096, 2**0.25
+
+
+def _edges() -> tuple[int, ...]:
+    """Where ranges begin: of one number up to 8, then four for each doubling."""
+    edges = list(range(1, _SINGLE + 1))
+    while edges[-1] < _MOST:
+        edges.append(max(edges[-1] + 1, round(edges[-1] * _GROWTH)))
+    return tuple(edges)
+
+
+EDGES = _edges()
+"""The least number of groups in each range."""
+TOUCHING = "touching"
+"""The key under which a request says which groups it is about."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Touches(Question, Runnable):
+    """How many units are in so many of the `groups`: one-sided, and a unit is in one range.
+
+    The last range has no end. A count is of non-sensitive units.
+    """
+
+    mechanism: ClassVar[str] = OneSided.name
+
+    groups: Grouping
+
+    def check(self) -> None:
+        """Refuse what nobody has to ask."""
+        if self.groups.single:
+            raise RequestError("Each unit is in one group at most here; there is no bound to find.")
+        OneSided().check_rate(1, self.epsilon)
+
+    @property
+    def request(self) -> Request:
+        details = {
+            "by": [TALLIED.name],
+            TOUCHING: touching(self.groups),
+            "mechanism": self.mechanism,
+            **self.scope.details(),
+        }
+        return Request(ReleaseKind.COUNT, self.scope.policy.id, self.epsilon, details)
+
+    @property
+    def terms(self) -> ReleaseTerms:
+        layout = self.layout
+        return ReleaseTerms(
+            mechanism=self.mechanism,
+            figure="count of non-sensitive units by the number of groups they are in",
+            loss=layout.said.loss,
+            noise=layout.said.noise,
+            randomness=self.randomness,
+            columns=layout.schema,
+            error=layout.covered,
+        )
+
+    @property
+    def randomness(self) -> str:
+        """Where the noise comes from, in words."""
+        return self.facts.randomness
+
+    @property
+    def said(self) -> MeasurementTerms:
+        """What is said of the run beforehand."""
+        return OneSided().terms(PublicShape((len(EDGES),)), self.epsilon)
+
+    @property
+    def layout(self) -> Layout:
+        """The columns of the answer."""
+        return Layout((TALLIED,), COUNT, self.said)
+
+    def run(self, reading: Reading) -> bytes:
+        keys, data = ranged(reading, self.groups)
+        measurement = OneSided().measure(data, self.epsilon, reading.rng)
+        return payload_of(self.layout.table(keys, data, measurement))
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampledTouches(Touches):
+    """The same of the units of a sample; free where that is paid for."""
+
+    shares_coins: ClassVar[bool] = True
+    mechanism: ClassVar[str] = "rr"
+
+    def check(self) -> None:
+        """Everything can be counted in a sample."""
+
+    @property
+    def randomness(self) -> str:
+        return COINS
+
+    @property
+    def said(self) -> MeasurementTerms:
+        return sample_terms(self.epsilon)
+
+    def run(self, reading: Reading) -> bytes:
+        keys, data = ranged(reading, self.groups, sampled=self)
+        measurement = sample_measurement(data, self.epsilon)
+        return payload_of(self.layout.table(keys, data, measurement))
+
+
+def touching(groups: Grouping) -> dict[str, Any]:
+    """Which groups are meant, without any bound on them."""
+    return {name: value for name, value in groups.details.items() if name != "max_groups"}
+
+
+def ranged(
+    reading: Reading, groups: Grouping, *, sampled: Question | None = None
+) -> tuple[pa.Table, Histogram]:
+    """The units in each range of numbers; with `sampled` those of the sample at its ε."""
+    coins = None if sampled is None else reading.coins(sampled.epsilon)
+    tally = reading.tally(groups, coins=coins)
+    numbers = tally.keys.column(0).to_numpy().astype(np.int64)
+    place = np.searchsorted(np.array(EDGES), numbers, side="right") - 1
+    whole, nonsensitive = (_added(place, each) for each in (tally.all, tally.nonsensitive))
+    axes = (Axis(TALLIED.name, EDGES),)
+    return tally.keys, Histogram(whole, nonsensitive, axes, k=1, total_public=False)
+
+
+def _added(place: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    found = np.zeros(len(EDGES), dtype=np.int64)
+    np.add.at(found, place, counts)
+    return found
+
+
+def touched_from(counts: Mapping[int, float], units: int, groups: Grouping) -> Touched:
+    """What a release says: `counts` of non-sensitive units by the least number of their range.
+
+    Where nothing is filtered, each of the `units` is in some group, and the others are taken to be
+    like these. Else as many units are taken to be non-sensitive as are not.
+    """
+    middles = {_middle(least): count for least, count in counts.items() if count > 0}
+    seen = sum(middles.values())
+    return Touched.of(middles, seen if groups.where is None else max(seen, units / 2))
+
+
+def _middle(least: int) -> float:
+    """The geometric mean of the ends of a range, which is the number itself where it is one."""
+    place = EDGES.index(least)
+    beyond = EDGES[place + 1] if place + 1 < len(EDGES) else least + 1
+    return float((least * (beyond - 1)) ** 0.5)
