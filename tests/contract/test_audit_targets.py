@@ -23,10 +23,11 @@ from onesided.audit import (
     loss_claims,
     target,
 )
-from onesided.audit.amounts import MeanOfAmounts, SumOfAmounts
+from onesided.audit.amounts import MeanOfAmounts, SumOfAmounts, amount_world
 from onesided.audit.steps import AfterLook
 from onesided.audit.targets import amounts_target, target_of
 from onesided.data import Histogram
+from onesided.loss import Loss
 from onesided.mechanisms.auto import Auto
 from onesided.mechanisms.auto.auto import Chosen
 from onesided.mechanisms.auto.look import Look
@@ -102,8 +103,10 @@ def test_a_wrong_figure_of_amounts_is_rejected(wrong: SumOfAmounts) -> None:
 
 
 def test_noise_that_follows_the_number_of_found_keys_is_rejected() -> None:
-    _, found, _ = amounts_target("mean", MeanOfFoundKeys(ONE), ONE).small()
-    assert ExactAudit().claim(found).rejected
+    world = amount_world([((0, 1),), ((1, 1),)], None, 1, "found")
+    claims = loss_claims(Loss(0, ONE))
+    assert not ExactAudit().claims(MeanOfAmounts(ONE), world, claims).rejected
+    assert ExactAudit().claims(MeanOfFoundKeys(ONE), world, claims).rejected
 
 
 @pytest.mark.parametrize(
