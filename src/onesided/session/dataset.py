@@ -95,7 +95,7 @@ class Dataset(OpenedData):
         - `by`: columns, or hour, weekday, date or bucket of a column.
         - `max_groups`: the most groups that count for one unit; needed where a unit can be in
           several, since the noise grows with it. "auto" finds the one that promises the least
-          error, from what was released already or by a look at a twentieth of ε.
+          error, from what was released already or by a look at 2 to 10 % of ε.
         - `domain`: the values of a key, where they are known beforehand; `"*"` as the last one
           stands for all others.
         - `mechanism`, `parameters`: see `onesided.mechanism_names()`.
