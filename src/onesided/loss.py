@@ -18,6 +18,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import cache
 from typing import Any, TypeAlias
 
 from onesided.errors import InputError
@@ -48,7 +49,7 @@ def rational(value: Number, name: str = "epsilon", *, digits: int = MOST_DIGITS)
         if isinstance(value, bool) or not _is_short(value, digits):
             raise ValueError
         exact = Fraction(_plain(value))
-        if max(abs(exact.numerator), exact.denominator) >= 10**digits:
+        if max(abs(exact.numerator), exact.denominator) >= _power_of_ten(digits):
             raise ValueError
     except (ValueError, TypeError, ZeroDivisionError, OverflowError):
         raise InputError(
@@ -56,6 +57,11 @@ def rational(value: Number, name: str = "epsilon", *, digits: int = MOST_DIGITS)
             f"{digits:,} digits."
         ) from None
     return exact
+
+
+@cache
+def _power_of_ten(digits: int) -> int:
+    return int(10**digits)
 
 
 def _is_short(value: Number, digits: int) -> bool:

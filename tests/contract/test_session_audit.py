@@ -19,8 +19,8 @@ from onesided.ledger import snapshots
 from onesided.session import kernel
 from onesided.session.table import Reading
 
-SHORT = {"duckdb": 16, "postgres": 4, "command": 1}
-LONG = {"duckdb": 10_000, "postgres": 1_000, "spark": 100, "command": 200}
+SHORT = {"duckdb": 16, "postgres": 4, "datafusion": 12, "command": 1}
+LONG = {"duckdb": 10_000, "postgres": 1_000, "datafusion": 1_000, "spark": 100, "command": 200}
 NO_END = 3600.0
 
 

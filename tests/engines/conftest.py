@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from support.engines import EngineName, Opener, duckdb_opener, postgres_opener, spark_opener
+from support.engines import (
+    EngineName,
+    Opener,
+    datafusion_opener,
+    duckdb_opener,
+    postgres_opener,
+    spark_opener,
+)
 from support.postgres import TestServer
 
 
@@ -15,7 +22,9 @@ def opened(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 @pytest.fixture(
-    scope="module", params=[EngineName.DUCKDB, EngineName.SPARK], ids=lambda name: name.value
+    scope="module",
+    params=[EngineName.DUCKDB, EngineName.DATAFUSION, EngineName.SPARK],
+    ids=lambda name: name.value,
 )
 def named(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Opener:
     """Opens an Arrow table on the engines that read files, in which rows have names."""
@@ -28,6 +37,8 @@ def _opener(
     match engine:
         case EngineName.DUCKDB:
             return duckdb_opener(tmp_path_factory.mktemp("duckdb"))
+        case EngineName.DATAFUSION:
+            return datafusion_opener(tmp_path_factory.mktemp("datafusion"))
         case EngineName.POSTGRES:
             server: TestServer = request.getfixturevalue("postgres_server")
             return postgres_opener(server.new_database())

@@ -17,8 +17,11 @@ import pyarrow as pa
 import pytest
 
 from onesided.data.units import Unit
+from onesided.engine.datafusion.connection import connect
+from onesided.engine.datafusion.source import from_files
 from onesided.engine.duckdb.engine import DuckDBEngine
 from onesided.engine.postgres.engine import PostgresEngine
+from onesided.engine.sources import Files
 from onesided.engine.spark.engine import SparkEngine
 from onesided.language import BoundPredicate, Predicate, Schema
 from support.engines import WRITERS, EngineName, load, write
@@ -28,7 +31,12 @@ from support.postgres import TestServer
 IN_ONE_STATEMENT = 50
 FILTERS_IN_ONE_STATEMENT = 20
 ROWS = 300
-QUICK = {EngineName.DUCKDB: 300, EngineName.POSTGRES: 250, EngineName.SPARK: 100}
+QUICK = {
+    EngineName.DUCKDB: 300,
+    EngineName.POSTGRES: 250,
+    EngineName.DATAFUSION: 150,
+    EngineName.SPARK: 100,
+}
 LONG = 5_000
 Answers = list[tuple[Any, ...]]
 
@@ -81,6 +89,8 @@ def asked(
             url = server.new_database()
             load(url, "cells", cells)
             yield from _on_postgres(url)
+        case EngineName.DATAFUSION:
+            yield _on_datafusion(write(cells, folder), tmp_path_factory.mktemp("copy"))
         case EngineName.SPARK:
             yield from _on_spark(write(cells, folder), request.getfixturevalue("spark"))
 
@@ -103,6 +113,18 @@ def _on_postgres(url: str) -> Iterator[Asked]:
                 return list(transaction.rows(statement))
 
         yield Asked(EngineName.POSTGRES, engine.schema, engine._table.source, run)
+
+
+def _on_datafusion(path: Path, folder: Path) -> Asked:
+    source = from_files(Files.find(str(path)), folder, rows_named=False)
+    context = connect(folder, None)
+    context.register_record_batches("cells", [source.rows.to_batches()])
+
+    def run(statement: str) -> Answers:
+        found = context.sql(statement).to_arrow_table()
+        return list(zip(*(column.to_pylist() for column in found.columns), strict=True))
+
+    return Asked(EngineName.DATAFUSION, source.schema, "cells", run)
 
 
 def _on_spark(path: Path, spark: Any) -> Iterator[Asked]:

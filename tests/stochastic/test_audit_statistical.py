@@ -42,7 +42,7 @@ class TestMustFind:
         assert report.neighbour_hits < 10
 
     def test_the_low_bits_give_the_continuous_mechanism_of_the_paper_away_too(self):
-        doubles = at(OsdpLaplace(), 1, bin_by_bin=True)
+        doubles = at(OsdpLaplace(), 1)
         assert quick_audit().claim(doubles, 1, setting=FEW_BINS).rejected
         assert not target("osdp-laplace", 1).by_runs(quick_audit()).rejected  # as real numbers
 
@@ -58,7 +58,7 @@ class TestMustFind:
 class TestReports:
     def test_the_same_seed_gives_the_same_report_on_any_number_of_processes(self):
         effort = Effort(search=40, random=2, climbs=2, learn=300, test=1_200)
-        mechanism = at(OneSided(), 1, bin_by_bin=True)
+        mechanism = at(OneSided(), 1)
         reports = [
             StatisticalAudit(effort=effort, seed=5, workers=workers).claim(
                 mechanism, 1, setting=FEW_BINS
@@ -72,7 +72,7 @@ class TestReports:
         assert str(reports[0].pair) == str(reports[1].pair)
 
     def test_a_time_limit_is_kept_and_the_effort_reported_repeats_the_result(self):
-        mechanism = at(OneSided(), 1, bin_by_bin=True)
+        mechanism = at(OneSided(), 1)
         report = StatisticalAudit(seconds=2, seed=3).claim(mechanism, 1, setting=FEW_BINS)
         assert report.seconds < 6
         if report.in_time:

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from onesided.audit import AtEpsilon, Auditable, Effort, StatisticalAudit
-from onesided.audit.protocol import BinByBin
 from onesided.data.histogram import Counts
 from onesided.mechanisms.base import Kind, Mechanism
 from onesided.mechanisms.buckets.algorithm import BucketAlgorithm, Bucketed
@@ -43,9 +42,9 @@ class OneBucket(BucketAlgorithm):
         return f"two-sided geometric of rate {budget / k} on the total"
 
 
-def at(chosen: Mechanism, epsilon: Any, *, bin_by_bin: bool = False) -> Auditable:
-    """A mechanism run at ε; in batches if it treats each bin for itself."""
-    return (BinByBin if bin_by_bin else AtEpsilon)(chosen, Fraction(epsilon))
+def at(chosen: Mechanism, epsilon: Any) -> Auditable:
+    """A mechanism run at ε."""
+    return AtEpsilon(chosen, Fraction(epsilon))
 
 
 def quick_audit(seed: int = 0, effort: Effort = QUICK) -> StatisticalAudit:

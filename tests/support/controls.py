@@ -9,7 +9,7 @@ from functools import partial
 
 from onesided.audit import Auditable, Effort, Setting, StatisticalAudit, StatisticalReport
 from onesided.audit.neighbours import Candidate
-from onesided.audit.targets import BY_POLICY, TWO_DIMENSIONAL, Shape, running
+from onesided.audit.targets import running, setting_of
 from onesided.mechanisms.auto.auto import Auto, Chosen
 from onesided.mechanisms.auto.candidates import Candidate as Measured
 from onesided.mechanisms.auto.candidates import Continued
@@ -65,8 +65,7 @@ class Control:
 
     @property
     def setting(self) -> Setting:
-        shape = Shape.SQUARE if self.name in TWO_DIMENSIONAL else Shape.LINE
-        return Setting(shape=shape, most_bins=self.bins, by_bin=self.name in BY_POLICY)
+        return setting_of(mechanism(self.name), self.bins)
 
     def mechanism(self, *, weak: bool) -> Auditable:
         chosen: Mechanism = mechanism(self.name)

@@ -14,6 +14,8 @@ import pyarrow.parquet as pq
 
 from onesided.data.units import Unit
 from onesided.engine.base import Coins, CountQuery, Engine, GroupCounts, SampleQuery, Total
+from onesided.engine.datafusion.engine import DataFusionEngine
+from onesided.engine.datafusion.writer import DataFusionWriter
 from onesided.engine.duckdb.engine import DuckDBEngine
 from onesided.engine.duckdb.writer import DuckDBWriter
 from onesided.engine.postgres.engine import PostgresEngine
@@ -30,6 +32,7 @@ Opener = Callable[..., Engine]
 class EngineName(Enum):
     DUCKDB = "duckdb"
     POSTGRES = "postgres"
+    DATAFUSION = "datafusion"
     SPARK = "spark"
 
 
@@ -37,6 +40,7 @@ class EngineName(Enum):
 WRITERS: dict[EngineName, Writer] = {
     EngineName.DUCKDB: DuckDBWriter(),
     EngineName.POSTGRES: PostgresWriter(),
+    EngineName.DATAFUSION: DataFusionWriter(),
     EngineName.SPARK: SparkWriter(),
 }
 
@@ -44,6 +48,13 @@ WRITERS: dict[EngineName, Writer] = {
 def duckdb_opener(folder: Path) -> Opener:
     def opened(table: pa.Table, unit: Sequence[str]) -> Engine:
         return DuckDBEngine(write(table, folder), Unit(tuple(unit)))
+
+    return opened
+
+
+def datafusion_opener(folder: Path) -> Opener:
+    def opened(table: pa.Table, unit: Sequence[str]) -> Engine:
+        return DataFusionEngine(write(table, folder), Unit(tuple(unit)))
 
     return opened
 

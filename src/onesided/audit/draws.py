@@ -46,6 +46,11 @@ class OutOfTimeError(InputError):
     """The audit was not done when its time was over."""
 
 
+AUDITORS_OWN = (NotEnumerableError, TooManyPathsError, OutOfTimeError, MemoryError)
+"""What the audit raises itself, or the machine: no outcome of a mechanism. What stops a program,
+such as Ctrl-C, is none either, and no `Exception`."""
+
+
 @dataclass(frozen=True)
 class Outcome:
     """One result of one draw: the `values`, their probability, and the exponent of the noise."""

@@ -176,9 +176,7 @@ def enumerate_law(
     known: Tried = {} if tried is None else tried
     inner: dict[Hashable, list[Weight]] = {}
     outer: dict[Hashable, list[Weight]] = {}
-    for paths, (output, weight, noise) in enumerate(_leaves(run, horizon + margin, known)):
-        if paths == most_paths:
-            raise TooManyPathsError("The mechanism has too many paths; ask for a smaller horizon.")
+    for output, weight, noise in _leaves(run, horizon + margin, known, most_paths):
         key = fingerprint(output)
         outer.setdefault(key, []).append(weight)
         if noise <= horizon:
@@ -202,10 +200,16 @@ def _gap(everything: Mass) -> float:
     return max(0.0, -expm1(everything.log)) + 1e-11
 
 
-def _leaves(run: Run, horizon: Fraction, tried: Tried) -> Iterator[tuple[Any, Weight, Fraction]]:
+def _leaves(
+    run: Run, horizon: Fraction, tried: Tried, most_paths: int | None
+) -> Iterator[tuple[Any, Weight, Fraction]]:
     """Every path within the horizon: its output, its weight and its noise exponent."""
     pending: list[tuple[tuple[Outcome, ...], Weight, Fraction]] = [((), Weight(), Fraction(0))]
+    followed = 0
     while pending:
+        # Each that is pending leads to a path at least, so that there is no need to follow them.
+        if most_paths is not None and followed + len(pending) > most_paths:
+            raise TooManyPathsError("The mechanism has too many paths; ask for a smaller horizon.")
         script, weight, noise = pending.pop()
         try:
             output = run(EnumeratingRandomness(script))
@@ -215,6 +219,7 @@ def _leaves(run: Run, horizon: Fraction, tried: Tried) -> Iterator[tuple[Any, We
                 for each in stop.call.outcomes(horizon - noise, _trial(run, script, tried))
             ]
         else:
+            followed += 1
             yield output, weight, noise
 
 

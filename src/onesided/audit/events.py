@@ -59,17 +59,29 @@ def _scores(here: Observations, there: Observations) -> Iterator[Score]:
     yield TokenScore.fitted(here, there)
     numbers = Observations.joined([here, there]).features
     fractional = np.any((numbers != np.rint(numbers)) & np.isfinite(numbers))
+    different = _different(numbers)
     for bits in (False, True) if fractional else (False,):
         columns = [
             ColumnScore.fitted(here, there, column, bits)
-            for column in np.flatnonzero(np.any(numbers != numbers[0], axis=0)).tolist()
+            for column in (np.arange(numbers.shape[1]) if bits else different).tolist()
         ]
         yield from sorted(columns, key=lambda score: -score.spread)[:MOST_COLUMNS]
         yield SumOfScores(tuple(columns))
         if not bits:
             telling = sorted(columns, key=lambda score: -score.information)
             yield WeightedScore.fitted(here, there, telling)
-    yield TreeScore.fitted(here, there)
+    if different.size:
+        yield TreeScore.fitted(here, there, different)
+
+
+def _different(numbers: Floats) -> NDArray[np.int64]:
+    """The columns that are not constant, and of those that order the outputs alike the first."""
+    found: dict[bytes, int] = {}
+    for column in np.flatnonzero(np.any(numbers != numbers[:1], axis=0)).tolist():
+        _, ranks = np.unique(numbers[:, column], return_inverse=True)
+        if ranks.any():
+            found.setdefault(ranks.astype(np.int32).tobytes(), column)
+    return np.array(list(found.values()), dtype=np.int64)
 
 
 def _best_threshold(score: Score, here: Observations, there: Observations) -> Event:

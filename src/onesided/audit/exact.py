@@ -17,16 +17,17 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
-from math import inf, log
+from math import exp, inf, log
 
 from onesided.audit.draws import NotEnumerableError, OutOfTimeError, TooManyPathsError
 from onesided.audit.enumeration import Law, Tried, enumerate_law
 from onesided.audit.exponentials import FLOAT_MARGIN, Mass
-from onesided.audit.protocol import Auditable
+from onesided.audit.outputs import is_raised
+from onesided.audit.protocol import Auditable, outcome
 from onesided.audit.runs import Deadline
 from onesided.audit.world import Database, SmallWorld, Step
 from onesided.loss import Loss, Number, positive
-from onesided.randomness import Randomness
+from onesided.randomness import Randomness, seeded
 
 MOST_PATHS = 600
 """Paths followed for one database; the horizon is as wide as that allows."""
@@ -146,6 +147,9 @@ class ExactAudit:
         }
         if Step.EXTENDED in claims:
             findings[Step.EXTENDED] = _either(claims[Step.EXTENDED], findings)
+        if all_raise_alike(laws.values()):
+            # Nothing is released here at all: whoever asked for this audit is told why.
+            mechanism.release(world.build(next(iter(laws))), seeded(0))
         unexplored = max((each.unexplored for each in laws.values()), default=0.0)
         return ExactReport(
             world.label, tuple(findings.values()), len(laws), self.most_units, horizon, unexplored
@@ -179,7 +183,7 @@ class ExactAudit:
     def _on(self, mechanism: Auditable, data: object) -> Callable[..., object]:
         def run(rng: Randomness) -> object:
             self._check_time()
-            return mechanism.release(data, rng)
+            return outcome(mechanism, data, rng)
 
         return run
 
@@ -198,23 +202,35 @@ class ExactAudit:
         attained = exceeded = False
         for database, neighbour in pairs:
             before, after = law(database), law(neighbour)
+            together, others = 0.0, after.unexplored
             for output, mass in before.inner.items():
                 self._check_time()
                 other = after.outer.get(output, Mass([]))
                 sign = mass.compare(other, claimed + self.tolerance)
                 attained |= sign == 0
                 exceeded |= sign > 0
+                if sign > 0:
+                    together, others = together + exp(mass.log), others + other.upper()
                 # Where D′ may show the output beyond the horizon, its mass there is the most known.
                 beyond = output not in after.outer and after.unexplored > 0
                 loss = mass.log - (_log(after.unexplored) if beyond else other.log)
                 if witness is None or loss > worst + FLOAT_MARGIN:
                     worst, witness = loss, Witness(database, neighbour, output)
                 at_least = max(at_least, mass.log - _log(other.upper() + after.unexplored))
+            # Of many outputs each might be explained by what is unexplored, and not all together.
+            if together:
+                at_least = max(at_least, log(together) - _log(others))
         if at_least > float(claimed + self.tolerance) + FLOAT_MARGIN:
             verdict = Verdict.REJECTED
         else:
             verdict = Verdict.OPEN if exceeded else Verdict.VERIFIED
         return Finding(step, claimed, worst, at_least, attained, verdict, witness)
+
+
+def all_raise_alike(laws: Iterable[Law]) -> bool:
+    """Whether there is one outcome on all databases, and that is an exception."""
+    outcomes = {output for each in laws for output in each.outer}
+    return len(outcomes) == 1 and is_raised(outcomes.pop())
 
 
 def _either(claimed: Fraction, findings: dict[Step, Finding]) -> Finding:

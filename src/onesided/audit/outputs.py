@@ -1,4 +1,8 @@
-"""What an attacker sees of an output: a value that can be compared, and numbers to learn from."""
+"""What an attacker sees of an output: a value that can be compared, and numbers to learn from.
+
+A text is seen as well: as a number that is the same for equal texts, beside the numbers that an
+output has. So words that depend on secrets are learnt from where no two outputs are alike.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, fields, is_dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -18,14 +23,22 @@ MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 """Odd, with bits all over: products with it depend on all lower bits."""
 
 
+@dataclass(frozen=True)
+class Raised:
+    """An exception in the place of an output: its class and what it says."""
+
+    kind: str
+    text: str
+
+
 def fingerprint(output: Any) -> Hashable:
     """Equal for equal outputs: arrays by value, tables and multisets in any order.
 
     Of a measurement all that is released counts: value, buckets, keys, parts and the bounds of its
-    intervals.
+    intervals, their kinds and their names.
     """
     if isinstance(output, Measurement):
-        return tuple(fingerprint(each) for each in _released(output))
+        return (_form(output), *(fingerprint(each) for each in _released(output)))
     if isinstance(output, np.ndarray):
         # NaN is a value like any other here, but it does not equal itself.
         return (output.shape, *(None if each != each else each for each in output.flat))
@@ -38,20 +51,33 @@ def fingerprint(output: Any) -> Hashable:
     if isinstance(output, Set):
         return tuple(sorted((fingerprint(each) for each in output), key=repr))
     if is_dataclass(output) and not isinstance(output, type):
-        return tuple(fingerprint(getattr(output, each.name)) for each in fields(output))
+        return (type(output).__qualname__, *map(fingerprint, _fields(output)))
     if isinstance(output, Sequence) and not isinstance(output, str | bytes):
         return tuple(fingerprint(each) for each in output)
     return output if isinstance(output, Hashable) else repr(output)
 
 
-def _released(measured: Measurement) -> list[Any]:
-    return [measured.value, measured.buckets, measured.keys, *_beside(measured)]
+def is_raised(seen: Hashable) -> bool:
+    """Whether this is the fingerprint of an exception."""
+    return isinstance(seen, tuple) and seen[:1] == (Raised.__qualname__,)
 
 
-def _beside(measured: Measurement) -> list[Any]:
-    """What is released beside the value: parts by name, and the bounds of intervals."""
-    parts = [measured.parts[name] for name in sorted(measured.parts)]
-    return parts + [bound for each in measured.intervals for bound in (each.lower, each.upper)]
+def _fields(output: Any) -> list[Any]:
+    return [getattr(output, each.name) for each in fields(output)]
+
+
+def _released(measured: Measurement) -> list[NDArray[Any]]:
+    """All arrays that are released."""
+    first = (measured.value, measured.buckets, measured.keys)
+    return [each for each in (*first, *measured.beside) if each is not None]
+
+
+def _form(measured: Measurement) -> str:
+    """What is released that is no number: names, types and shapes, and what intervals are of."""
+    names = [name for name in ("buckets", "keys") if getattr(measured, name) is not None]
+    kinds = [f"{each.dtype.str}{each.shape}" for each in _released(measured)]
+    of = [f"{each.of.name} {each.confidence} {each.upper is None}" for each in measured.intervals]
+    return "; ".join((*names, *sorted(measured.parts), *kinds, *of))
 
 
 def _seen_from_bins(measured: Measurement) -> list[NDArray[Any]]:
@@ -61,11 +87,10 @@ def _seen_from_bins(measured: Measurement) -> list[NDArray[Any]]:
     and the total of the bucket that a given bin is in say what there is to learn.
     """
     if measured.buckets is None:
-        return [each for each in _released(measured) if each is not None]
+        return _released(measured)
     buckets = measured.buckets.reshape(-1)
     sizes = np.bincount(buckets)
-    beside = [each for each in _beside(measured) if each is not None]
-    spread = [each[buckets] if each.shape == sizes.shape else each for each in beside]
+    spread = [each[buckets] if each.shape == sizes.shape else each for each in measured.beside]
     return [measured.value, buckets, sizes[buckets], *spread]
 
 
@@ -129,26 +154,39 @@ def _row_tokens(rows: NDArray[Any]) -> NDArray[np.uint64]:
 def _bytes(output: Any) -> bytes:
     """Equal for equal outputs, as `fingerprint`, and fast for measurements."""
     if isinstance(output, Measurement):
-        arrays = [b"" if each is None else each.tobytes() for each in _released(output)]
-        return b"|".join(arrays)
+        return b"|".join((_form(output).encode(), *(each.tobytes() for each in _released(output))))
     if isinstance(output, Sequence) and not isinstance(output, str | bytes):
         return b",".join(map(_bytes, output))
     return repr(fingerprint(output)).encode()
 
 
 def _numbers(output: Any) -> NDArray[np.float64]:
-    """The numbers in an output, in a fixed order; what is not a number is left to the token."""
+    """The numbers in an output, in a fixed order; what is neither number nor text has a place.
+
+    An exception has no numbers, so that it is unlike every output.
+    """
+    if isinstance(output, Raised):
+        return np.zeros(0)
     if isinstance(output, Measurement):
-        return np.concatenate([_numbers(each) for each in _seen_from_bins(output)])
+        form = np.array([text_number(_form(output))])
+        return np.concatenate([form, *(_numbers(each) for each in _seen_from_bins(output))])
     if isinstance(output, np.ndarray) and output.dtype.kind in "biuf":
         return output.reshape(-1).astype(np.float64)
-    if isinstance(output, bool | int | float | np.number):
+    if isinstance(output, bool | int | float | Fraction | np.number | np.bool_):
         return np.array([float(output)])
+    if isinstance(output, str):
+        return np.array([text_number(output)])
     if isinstance(output, pa.Table):
         return np.array([float(output.num_rows)])
-    if isinstance(output, Sequence) and not isinstance(output, str | bytes):
-        parts = [_numbers(each) for each in output]
-        return np.concatenate(parts) if parts else np.zeros(0)
     if isinstance(output, Set | Mapping):
         return np.array([float(len(output))])
-    return np.zeros(0)
+    if is_dataclass(output) and not isinstance(output, type):
+        return _numbers(_fields(output))
+    if isinstance(output, Sequence) and not isinstance(output, bytes):
+        return np.concatenate([np.zeros(0), *map(_numbers, output)])
+    return np.array([np.nan])
+
+
+def text_number(text: str) -> float:
+    """The same for equal texts; a double, and an integer that needs no rounding."""
+    return float(int.from_bytes(hashlib.blake2b(text.encode(), digest_size=6).digest(), "big"))

@@ -21,6 +21,8 @@ from math import ceil, inf, log
 from time import process_time
 from typing import Any
 
+import numpy as np
+
 from onesided.audit.confidence import loss_at_least
 from onesided.audit.effort import LEAST_RUNS, SURVIVORS, Cost, Effort
 from onesided.audit.events import Event, learn
@@ -33,7 +35,7 @@ from onesided.audit.neighbours import (
     varied,
 )
 from onesided.audit.outputs import Observations
-from onesided.audit.protocol import Auditable
+from onesided.audit.protocol import Auditable, BatchRaisedError, OneByOne
 from onesided.audit.runs import CHUNK, Deadline, Job, Progress, Workers, can_travel, chunks, stream
 from onesided.errors import InputError
 from onesided.loss import Number, positive
@@ -132,17 +134,36 @@ class StatisticalAudit:
         setting: Setting | None = None,
     ) -> list[StatisticalReport]:
         """`claim` with several tests, each on fresh runs, of one event that is learnt once."""
-        claimed = positive(epsilon)
+        claimed, deadline = positive(epsilon), Deadline(self.seconds)
+        chosen = setting or Setting()
+        try:
+            return self._claims(mechanism, claimed, times, pairs, chosen, deadline, str(self.seed))
+        except BatchRaisedError:
+            # What a single run raises is an outcome, so runs are done one by one, all of them anew.
+            single, fresh = OneByOne(mechanism), f"{self.seed}/one by one"
+            return self._claims(single, claimed, times, pairs, chosen, deadline, fresh)
+
+    def _claims(
+        self,
+        mechanism: Auditable,
+        claimed: Fraction,
+        times: int,
+        pairs: Sequence[tuple[Any, Any]] | None,
+        setting: Setting,
+        deadline: Deadline,
+        draws: str,
+    ) -> list[StatisticalReport]:
+        """The reports, from streams of randomness whose names begin with `draws`."""
         workers = self.workers if can_travel(mechanism) else 1
-        candidates: list[Any] = list(patterns(setting or Setting()) if pairs is None else pairs)
+        candidates: list[Any] = list(patterns(setting) if pairs is None else pairs)
         if not candidates:
             raise InputError("An audit needs at least one ordered pair of neighbours.")
         with Workers(workers) as pool:
-            work = _Work(mechanism, pool, Deadline(self.seconds), self.seed, self.progress)
+            work = _Work(mechanism, pool, deadline, draws, self.progress)
             effort = self.effort or self._affordable(work, candidates)
             if pairs is None:
                 rng = stream(f"{self.seed}/random pairs")
-                candidates += random_pairs(setting or Setting(), effort.random, rng)
+                candidates += random_pairs(setting, effort.random, rng)
             best, tried = _search(work, _spread(candidates, effort.pairs), effort)
             event, learnt = work.learnt(best, effort.learn, "learn", effort.chunk, LEARN_ENDS)
             effort = replace(effort, learn=max(learnt, LEAST_RUNS))
@@ -197,7 +218,7 @@ class _Work:
     mechanism: Auditable
     pool: Workers
     deadline: Deadline
-    seed: int
+    draws: str
     progress: Progress | None
 
     def report(self, phase: str, share: float) -> None:
@@ -228,7 +249,14 @@ class _Work:
             if self.deadline.passed(ends) and sum(map(len, results)) >= 2 * FEWEST:
                 break
         first, second = (Observations.joined(results[side::2]) for side in (0, 1))
+        if not first.features.shape[1] + second.features.shape[1]:
+            self._raise_what_all_raise(data, first, second)
         return learn(first, second), len(first)
+
+    def _raise_what_all_raise(self, data: Any, *sides: Observations) -> None:
+        """Where nothing is ever released, and all is refused alike, whoever asked is told why."""
+        if np.unique(np.concatenate([each.tokens for each in sides])).size == 1:
+            self.mechanism.release(data, stream(f"{self.draws}/refused"))
 
     def cost(self, given: Any, seconds: float) -> Cost:
         """Found by a single run, then by more of them as long as that takes little of the time."""
@@ -273,7 +301,7 @@ class _Work:
         return hits, other, done
 
     def _jobs(self, data: Any, runs: int, label: str, chunk: int) -> list[Job]:
-        return chunks(self.mechanism, data, runs, f"{self.seed}/{label}", chunk)
+        return chunks(self.mechanism, data, runs, f"{self.draws}/{label}", chunk)
 
 
 def _search(work: _Work, candidates: list[Any], effort: Effort) -> tuple[Any, int]:
@@ -309,7 +337,7 @@ def _climbed(
     work: _Work, best: Candidate, promise: float, runs: int, effort: Effort
 ) -> tuple[Candidate, int]:
     """Hill climbing: keep a random change where it promises more. Also, how many were tried."""
-    rng = stream(f"{work.seed}/climbing")
+    rng = stream(f"{work.draws}/climbing")
     for number in range(effort.climbs):
         if work.deadline.missed_at(CLIMB_ENDS):
             return best, number

@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from onesided.audit.batches import InBatches, can_be_batched
 from onesided.audit.draws import NotEnumerableError
 from onesided.audit.exact import ExactAudit, ExactReport, loss_claims
 from onesided.audit.neighbours import Relation, Setting, Shape
-from onesided.audit.protocol import AtEpsilon, Auditable, BinByBin, StepByStep
+from onesided.audit.protocol import AtEpsilon, Auditable, StepByStep
 from onesided.audit.published import (
     ContentCoins,
     FloatingPointLaplace,
@@ -27,16 +26,6 @@ from onesided.audit.world import SmallWorld, Step, histogram_world, policy_by_bi
 from onesided.loss import Loss, Number, positive, show
 from onesided.mechanisms.base import AdaptiveMechanism, Kind, Mechanism
 from onesided.mechanisms.registry import mechanism, mechanism_names
-
-#: Mechanisms that treat each bin for itself and alike, so that many runs are one long histogram.
-BIN_BY_BIN = frozenset(
-    {
-        *("one-sided", "rr", "laplace", "osdp-laplace", "osdp-laplace-l1", "hybrid"),
-        *("hybrid-paper", "suppress", "all-ns", "truman", "non-truman"),
-    }
-)
-BY_POLICY = frozenset({"hybrid", "hybrid-paper"})
-TWO_DIMENSIONAL = frozenset({"agrid"})
 
 IDEALISED_TOLERANCE = Fraction(1, 1 << 40)
 """Probabilities of idealised mechanisms are rounded to doubles; that is known and not the point."""
@@ -95,27 +84,31 @@ def target(name: str, epsilon: Number, **parameters: Any) -> Target:
         return PUBLISHED[name](name, exact)
     chosen = mechanism(name, **parameters)
     idealised = chosen.kind is Kind.IDEALISED
-    shape = Shape.SQUARE if name in TWO_DIMENSIONAL else Shape.LINE
-    bins = (2, 2) if name in TWO_DIMENSIONAL else (2,)
-    make: Callable[..., SmallWorld] = policy_by_bin_world if name in BY_POLICY else histogram_world
+    setting = setting_of(chosen)
+    bins = (2, 2) if setting.shape is Shape.SQUARE else (2,)
+    make: Callable[..., SmallWorld] = policy_by_bin_world if setting.by_bin else histogram_world
     return Target(
         name,
         running(chosen, exact),
         exact,
         f"(P, {show(exact)})-OSDP of {name}",
-        Setting(shape=shape, by_bin=name in BY_POLICY, most_bins=8),
+        setting,
         _worlds(chosen, exact, lambda public: make(bins, total_public=public)),
         tolerance=IDEALISED_TOLERANCE if idealised else Fraction(0),
     )
 
 
+def setting_of(chosen: Mechanism, most_bins: int = 8) -> Setting:
+    """Among which histograms a mechanism is audited."""
+    shape = Shape.SQUARE if chosen.dimensions == 2 else Shape.LINE
+    return Setting(shape=shape, by_bin=chosen.reads_policy, most_bins=most_bins)
+
+
 def running(chosen: Mechanism, epsilon: Fraction) -> Auditable:
     """A mechanism run at ε, by the fastest way that shows all of its output."""
-    if chosen.name in BIN_BY_BIN:
-        return BinByBin(chosen, epsilon, rounded=chosen.kind is Kind.IDEALISED)
     if isinstance(chosen, AdaptiveMechanism):
         return StepByStep(chosen, epsilon)
-    return InBatches(chosen, epsilon) if can_be_batched(chosen) else AtEpsilon(chosen, epsilon)
+    return AtEpsilon(chosen, epsilon, rounded=chosen.kind is Kind.IDEALISED)
 
 
 def _worlds(

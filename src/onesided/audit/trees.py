@@ -23,10 +23,11 @@ class TreeScore:
     """The log-likelihood ratio of a leaf of a tree of questions "is number c in range r or below?".
 
     Where several numbers must come together, such as a bucket's shape and its total, the tree finds
-    the combination. Node v asks about `columns`[v] and goes on to `children`[v], plus 1 if the
-    answer is no; leaves lead to themselves.
+    the combination. It asks about the columns `asked`. Node v asks about the one at `columns`[v]
+    and goes on to `children`[v], plus 1 if the answer is no; leaves lead to themselves.
     """
 
+    asked: NDArray[np.int64]
     edges: tuple[Floats, ...]
     columns: NDArray[np.int64]
     ranges: NDArray[np.int64]
@@ -34,13 +35,14 @@ class TreeScore:
     ratios: Floats
 
     @classmethod
-    def fitted(cls, here: Observations, there: Observations) -> TreeScore:
+    def fitted(cls, here: Observations, there: Observations, asked: NDArray[np.int64]) -> TreeScore:
         both = Observations.joined([here, there])
-        edges = tuple(edges_of(numbers) for numbers in both.features.T)
-        return _Growing(edges, _codes(both, edges), np.arange(len(both)) < len(here)).tree()
+        edges = tuple(edges_of(numbers) for numbers in both.features[:, asked].T)
+        codes = _codes(both, asked, edges)
+        return _Growing(asked, edges, codes, np.arange(len(both)) < len(here)).tree()
 
     def of(self, observed: Observations) -> Floats:
-        codes = _codes(observed, self.edges)
+        codes = _codes(observed, self.asked, self.edges)
         node, rows = np.zeros(len(observed), dtype=np.int64), np.arange(len(observed))
         for _ in range(DEEPEST):
             is_inner = self.children[node] != node
@@ -54,9 +56,13 @@ class _Growing:
     """Grows a tree level by level: each node asks what tells D from D′ best among its outputs."""
 
     def __init__(
-        self, edges: tuple[Floats, ...], codes: NDArray[np.int64], is_here: NDArray[np.bool_]
+        self,
+        asked: NDArray[np.int64],
+        edges: tuple[Floats, ...],
+        codes: NDArray[np.int64],
+        is_here: NDArray[np.bool_],
     ) -> None:
-        self._edges, self._codes, self._is_here = edges, codes, is_here
+        self._asked, self._edges, self._codes, self._is_here = asked, edges, codes, is_here
         self._width = MOST_CATEGORIES + 1
         self._offsets = self._width * np.arange(codes.shape[1])
         self._nodes: list[tuple[int, int, int]] = []
@@ -69,7 +75,7 @@ class _Growing:
         columns, ranges, children = np.array(self._nodes, dtype=np.int64).T
         seen, other = node[self._is_here], node[~self._is_here]
         ratios = log_ratios(seen, other, len(self._nodes))
-        return TreeScore(self._edges, columns, ranges, children, ratios)
+        return TreeScore(self._asked, self._edges, columns, ranges, children, ratios)
 
     def _split(self, number: int, node: NDArray[np.int64]) -> tuple[int, ...]:
         """Sends the outputs at a node on to two new ones; none where nothing is to be gained."""
@@ -113,11 +119,13 @@ def _information(here: Floats, there: Floats) -> Floats:
     )
 
 
-def _codes(observed: Observations, edges: tuple[Floats, ...]) -> NDArray[np.int64]:
+def _codes(
+    observed: Observations, asked: NDArray[np.int64], edges: tuple[Floats, ...]
+) -> NDArray[np.int64]:
     """For each output and column the range that the number is in."""
     codes = np.zeros((len(observed), len(edges)), dtype=np.int64)
     if edges:
-        values = column_values(observed, np.arange(len(edges)))
+        values = column_values(observed, asked)
         for column, each in enumerate(edges):
             codes[:, column] = np.searchsorted(each, values[:, column], side="left")
     return codes

@@ -21,7 +21,7 @@ _MOST_LETTERS = 2000
     "--engine",
     default="duckdb",
     show_default=True,
-    help="duckdb, postgres, spark, or command for the command line.",
+    help="duckdb, postgres, datafusion, spark, or command for the command line.",
 )
 @click.option(
     "--connection", metavar="ADDRESS", help="postgresql://…, or for Spark local[2] or spark://…."

@@ -89,3 +89,10 @@ class Measurement:
     buckets: NDArray[np.int64] | None = None
     keys: NDArray[np.int64] | None = None
     parts: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+
+    @property
+    def beside(self) -> tuple[NDArray[Any], ...]:
+        """The numbers beside the value: parts by name, and the bounds of intervals."""
+        bounds = (bound for each in self.intervals for bound in (each.lower, each.upper))
+        parts = (self.parts[name] for name in sorted(self.parts))
+        return (*parts, *(each for each in bounds if each is not None))

@@ -4,6 +4,7 @@
     sql         the statements, for every engine that speaks SQL      (with flavour, lookups)
     registry    every engine in one line                              (with entry)
     duckdb      files and frames here                                 (a folder for each engine)
+    datafusion  Parquet files and frames here
     postgres    tables in PostgreSQL
     spark       files and tables on Spark
 

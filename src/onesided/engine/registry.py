@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from onesided.engine.datafusion.entry import DataFusionEntry
 from onesided.engine.duckdb.entry import DuckDBEntry
 from onesided.engine.entry import EngineEntry
 from onesided.engine.postgres.entry import PostgresEntry
@@ -13,6 +14,7 @@ from onesided.engine.spark.entry import SparkEntry
 ENGINES: tuple[EngineEntry, ...] = (
     DuckDBEntry(),
     PostgresEntry(),
+    DataFusionEntry(),
     SparkEntry(),
 )
 

@@ -52,12 +52,15 @@ class Statements:
         """One row: the number of units, and of rows without a unit."""
         source = f"{self.relation.source} osd_t"
         if self.relation.unit.is_row:
-            return f"SELECT count(*), 0 FROM {source}"
+            return f"SELECT count(*) AS osd_units, 0 AS osd_orphans FROM {source}"
         self._key_text()  # a key of a type that has no text is refused now, at the opening
         keys, present = self._listed_keys, self._present()
         units = f"SELECT {keys} FROM {source} WHERE {present} GROUP BY {keys}"
         orphans = f"SELECT count(*) FROM {source} WHERE NOT ({present})"
-        return f"SELECT (SELECT count(*) FROM ({units}) osd_u), ({orphans})"
+        return (
+            f"SELECT (SELECT count(*) FROM ({units}) osd_u) AS osd_units, "
+            f"({orphans}) AS osd_orphans"
+        )
 
     def sample(self, query: SampleQuery) -> str:
         """The chosen columns of all rows of the kept units that satisfy `where`."""

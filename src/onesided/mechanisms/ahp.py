@@ -78,6 +78,27 @@ class AHP(BucketAlgorithm):
             parts={"bucket_totals": measured.values},
         )
 
+    def run_many(
+        self, counts: Counts, k: int, budget: Fraction, runs: int, rng: Randomness
+    ) -> NDArray[np.int64] | None:
+        """For each run the number, the size and the noisy total of the cluster of each bin.
+
+        On few bins the clusters are the same in many runs, and are looked for once. A cluster's
+        number goes by the value of the noisy counts.
+        """
+        count_rate, total_rate = rates = self.rates(k, budget)
+        noise = rng.two_sided_geometric(count_rate, runs * counts.size)
+        noisy = counts.reshape(-1) + noise.reshape(runs, -1)
+        different, where = np.unique(noisy, axis=0, return_inverse=True)
+        which = where.reshape(-1)
+        labels = np.array([self.clustered(each, rates) for each in different])
+        together = labels[:, :, None] == labels[:, None, :]
+        sizes, totals = together.sum(axis=2), together @ counts.reshape(-1)
+        clusters = labels[which]
+        fresh = rng.two_sided_geometric(total_rate, clusters.size).reshape(clusters.shape)
+        noisy_totals = totals[which] + np.take_along_axis(fresh, clusters, axis=1)
+        return np.hstack([clusters, sizes[which], noisy_totals])
+
     def noise(self, shape: tuple[int, ...], k: int, budget: Fraction) -> str:
         first_rate, second_rate = self.rates(k, budget)
         return (

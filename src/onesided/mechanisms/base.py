@@ -10,6 +10,9 @@ from fractions import Fraction
 from math import prod
 from typing import Any, ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from onesided.data import Histogram, Measurement, MeasurementTerms
 from onesided.data.histogram import Counts
 from onesided.errors import MechanismRefused
@@ -18,6 +21,12 @@ from onesided.randomness import MINIMUM_RATE, Randomness, system
 
 MOST_DIVIDED = 1024
 """Into how many parts a mechanism cuts a share beyond its parameters: levels, attributes, looks."""
+
+
+def of_one_class(chosen: type, *methods: str) -> bool:
+    """Whether the class that defines one of these methods of `chosen` defines all of them."""
+    owners = {next(each for each in chosen.__mro__ if name in vars(each)) for name in methods}
+    return len(owners) == 1
 
 
 class Kind(Enum):
@@ -177,10 +186,40 @@ class Mechanism(ABC):
         self, data: Histogram, *, epsilon: Number, rng: Randomness | None = None
     ) -> Measurement:
         """Run on `data`, calibrated to OSDP `epsilon`, with noise from `rng` or the system."""
+        return self.measure(data, self._checked(data, epsilon), rng or system())
+
+    def measure_many(
+        self, data: Histogram, epsilon: Fraction, runs: int, rng: Randomness
+    ) -> NDArray[Any] | None:
+        """Many runs of `measure` at once: an array with a row for each, or None where it has none.
+
+        From a row follows all that a run releases, and nothing else is in it. For a mechanism that
+        is `bin_by_bin`, many runs are one run on a long histogram.
+        """
+        if not self.bin_by_bin or data.open_domain:
+            return None
+        found = self.measure(data.rearranged(np.tile(np.arange(data.bins), runs)), epsilon, rng)
+        rows = [each.reshape(runs, data.bins) for each in (found.value, *found.beside)]
+        return np.hstack(rows)
+
+    def release_many(
+        self, data: Histogram, *, epsilon: Number, runs: int, rng: Randomness
+    ) -> NDArray[Any] | None:
+        """Many runs of `release` at once, as `measure_many` gives them.
+
+        None too where a subclass has a `measure` of its own, which the many runs would not show.
+        """
+        generic = type(self).measure_many is Mechanism.measure_many
+        if not generic and not of_one_class(type(self), "measure", "measure_many"):
+            return None
+        return self.measure_many(data, self._checked(data, epsilon), runs, rng)
+
+    def _checked(self, data: Histogram, epsilon: Number) -> Fraction:
+        """The exact `epsilon`, once all that is public about the run was looked at."""
         exact = positive(epsilon)
         self.check(PublicShape.of(data))
         self.check_rate(data.k, exact)
-        return self.measure(data, exact, rng or system())
+        return exact
 
 
 @dataclass(frozen=True)

@@ -9,15 +9,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from onesided.data.histogram import Counts, Floats
 from onesided.errors import InputError, MechanismRefused
 from onesided.mechanisms.base import Kind, PublicShape
 from onesided.mechanisms.buckets.algorithm import BucketAlgorithm, Bucketed, measured_alone
 from onesided.mechanisms.buckets.deviation import box_deviations, largest_count
+from onesided.mechanisms.buckets.many import parents, sizes_and_totals
 from onesided.mechanisms.buckets.partition import PruningLaw
 from onesided.mechanisms.buckets.totals import checked_share, checked_shrink, shrunk, spread_evenly
 from onesided.mechanisms.buckets.tree import HalvingTree, halving_tree
@@ -92,6 +95,25 @@ class Dawa(BucketAlgorithm):
             intervals=(totals.measured.interval,),
             parts={"bucket_totals": totals.measured.values},
         )
+
+    def run_many(
+        self, counts: Counts, k: int, budget: Fraction, runs: int, rng: Randomness
+    ) -> NDArray[np.int64] | None:
+        """The decisions of all runs are drawn together, level by level of the tree."""
+        if self.workload is not Workload.CELLS:
+            return None
+        tree = halving_tree(counts.shape)
+        law = self.law(counts, k, budget)
+        starts = np.zeros((runs, tree.bins), dtype=np.bool_)
+        reached = np.ones((runs, 1), dtype=np.bool_)
+        for level, (boxes, parts) in enumerate(pairwise(tree.levels)):
+            stays = reached.copy()
+            stays[reached] = law.stays(level, np.nonzero(reached)[1], rng)
+            starts[:, boxes] |= stays
+            reached = (reached & ~stays)[:, parents(boxes, parts)]
+        starts[:, tree.levels[-1]] |= reached
+        rate = budget * (1 - self.partition_share) / k
+        return sizes_and_totals(tree, starts, counts, rate, rng)
 
     def noise(self, shape: tuple[int, ...], k: int, budget: Fraction) -> str:
         rate = budget * (1 - self.partition_share) / k

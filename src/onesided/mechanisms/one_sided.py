@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from onesided.data import Covers, Histogram, Interval, Measured, Measurement, MeasurementTerms
 from onesided.data.histogram import Counts
@@ -82,6 +83,12 @@ class OneSided(Mechanism):
             keys=keys,
             parts={"lower": floor},
         )
+
+    def measure_many(
+        self, data: Histogram, epsilon: Fraction, runs: int, rng: Randomness
+    ) -> NDArray[Any] | None:
+        """One by one where n bounds a bin by all others: these are of the same run alone."""
+        return None if self.use_n else super().measure_many(data, epsilon, runs, rng)
 
 
 def one_sided_noise(rate: Fraction) -> str:

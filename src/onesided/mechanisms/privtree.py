@@ -20,6 +20,7 @@ from onesided.data.histogram import Counts
 from onesided.errors import InputError
 from onesided.mechanisms.base import Kind, PublicShape
 from onesided.mechanisms.buckets.algorithm import BucketAlgorithm, Bucketed, measured_alone
+from onesided.mechanisms.buckets.many import parents, sizes_and_totals
 from onesided.mechanisms.buckets.totals import (
     checked_share,
     checked_shrink,
@@ -92,6 +93,28 @@ class PrivTree(BucketAlgorithm):
             parts={"bucket_totals": measured.values},
         )
 
+    def run_many(
+        self, counts: Counts, k: int, budget: Fraction, runs: int, rng: Randomness
+    ) -> NDArray[np.int64] | None:
+        """The decisions of all runs are drawn together, level by level of the tree."""
+        tree = halving_tree(counts.shape)
+        ordered = tree.along(counts)
+        plan = self.calibration(counts.shape, k, budget * self.partition_share)
+        levels = self.levels(tree)
+        starts = np.zeros((runs, tree.bins), dtype=np.bool_)
+        active = np.ones((runs, 1), dtype=np.bool_)
+        for depth, (boxes, parts) in enumerate(pairwise(levels)):
+            parent = parents(boxes, parts)
+            tested = active & (np.bincount(parent) > 1)
+            totals = np.broadcast_to(np.add.reduceat(ordered, boxes), tested.shape)
+            goes_on = active.copy()
+            goes_on[tested] = self.splits(totals[tested], depth, plan, rng)
+            starts[:, boxes] |= active & ~goes_on
+            active = goes_on[:, parent]
+        starts[:, levels[-1]] |= active
+        rate = budget * (1 - self.partition_share) / k
+        return sizes_and_totals(tree, starts, counts, rate, rng)
+
     def noise(self, shape: tuple[int, ...], k: int, budget: Fraction) -> str:
         plan = self.calibration(shape, k, budget * self.partition_share)
         rate = budget * (1 - self.partition_share) / k
@@ -123,7 +146,7 @@ class PrivTree(BucketAlgorithm):
         leaves = []
         active = np.ones(1, dtype=np.bool_)
         for depth, (boxes, parts) in enumerate(pairwise(levels)):
-            parent = np.searchsorted(boxes, parts, side="right") - 1
+            parent = parents(boxes, parts)
             # A box with a single part goes on without a test, which its shape says, not its count.
             tested = active & (np.bincount(parent) > 1)
             ends = np.append(boxes[1:], tree.bins)

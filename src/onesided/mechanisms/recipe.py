@@ -95,6 +95,17 @@ class Recipe(Mechanism):
             parts={**inner.parts, "looks_empty": empty},
         )
 
+    def measure_many(
+        self, data: Histogram, epsilon: Fraction, runs: int, rng: Randomness
+    ) -> NDArray[Any] | None:
+        """Whether each bin looks empty, and the row of `inner`."""
+        detection_rate = self.detection_share * epsilon / data.k
+        nonsensitive = np.tile(data.nonsensitive.reshape(-1), (runs, 1))
+        empty = rng.bernoulli_exp(detection_rate, nonsensitive)
+        budget = self.inner.budget_on_all((1 - self.detection_share) * epsilon)
+        inner = self.inner.rows_of_runs(data.all, data.k, budget, runs, rng)
+        return None if inner is None else np.hstack([empty, inner])
+
 
 @dataclass(frozen=True, kw_only=True)
 class Dawaz(Recipe):
@@ -153,6 +164,11 @@ class NaiveRecipe(Mechanism):
             buckets=result.buckets,
             parts=result.parts,
         )
+
+    def measure_many(
+        self, data: Histogram, epsilon: Fraction, runs: int, rng: Randomness
+    ) -> NDArray[Any] | None:
+        return self.inner.rows_of_runs(data.nonsensitive, data.k, epsilon, runs, rng)
 
 
 def move_to_survivors(

@@ -49,7 +49,8 @@ def open_dataset(
       Spark a path of Parquet files or a DataFrame.
     - `table`: instead, the name of a table in the database or catalogue at `connection`.
     - `connection`: `postgresql://…`, or a SparkSession, a Spark master such as `local[2]` or
-      `spark://…`, or a Spark Connect server `sc://…`. Passwords in it are kept out of every text.
+      `spark://…`, or a Spark Connect server `sc://…`; `datafusion` reads files and frames here.
+      Passwords in it are kept out of every text.
     - `unit`: the columns that name one record; None makes every row a record.
     - `policy`: the predicate that says which rows are sensitive, where NULL is sensitive; for a
       table in memory also a function of a row.

@@ -9,21 +9,31 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from onesided.audit.batches import InBatches, can_be_batched
 from onesided.audit.runs import BUFFERED, BufferedRandomness, Deadline
 from onesided.data import Histogram
 from onesided.mechanisms.ahp import AHP
 from onesided.mechanisms.buckets.workload import Workload
 from onesided.mechanisms.dawa import Dawa
+from onesided.mechanisms.hybrid import Hybrid
 from onesided.mechanisms.laplace import Laplace
+from onesided.mechanisms.one_sided import OneSided
 from onesided.mechanisms.privtree import PrivTree
 from onesided.mechanisms.recipe import NaiveRecipe, Recipe
+from onesided.mechanisms.residual import Residual
 from onesided.randomness import seeded
+from support.audited import OneBucket
 
 EPSILON = Fraction(4)
 DATA = Histogram([0, 3, 1, 1, 2, 0, 0, 4], [0, 2, 1, 0, 2, 0, 0, 1])
 RUNS, SINGLE_RUNS = 4_000, 600
 LEAST_P_VALUE = 1e-4
+
+
+class LouderDawa(Dawa):
+    """A run of its own, of which the many runs of `dawa` know nothing."""
+
+    def run(self, counts, k, budget, rng, n=None):
+        return super().run(counts, k, 2 * budget, rng, n)
 
 
 def seen(sizes, total_of_last_bin, beside) -> tuple[int, ...]:
@@ -41,7 +51,7 @@ def single(mechanism, rng) -> tuple[int, ...]:
 
 
 def batched(mechanism, rng) -> list[tuple[int, ...]]:
-    rows = InBatches(mechanism, EPSILON).release_many(DATA, RUNS, rng)
+    rows = mechanism.release_many(DATA, epsilon=EPSILON, runs=RUNS, rng=rng)
     beside = rows[:, :-16] if rows.shape[1] > 16 else np.zeros((RUNS, 8), dtype=np.int64)
     return [seen(row[-16:-8], row[-1], each) for row, each in zip(rows, beside, strict=True)]
 
@@ -50,7 +60,6 @@ def batched(mechanism, rng) -> list[tuple[int, ...]]:
     "mechanism", [Dawa(), PrivTree(), AHP(), Recipe(), NaiveRecipe()], ids=lambda each: each.name
 )
 def test_a_batch_has_the_law_of_single_runs(mechanism):
-    assert can_be_batched(mechanism)
     rng = seeded(3)
     many = Counter(batched(mechanism, rng))
     few = Counter(single(mechanism, rng) for _ in range(SINGLE_RUNS))
@@ -62,9 +71,29 @@ def test_a_batch_has_the_law_of_single_runs(mechanism):
     assert stats.chi2_contingency(table).pvalue > LEAST_P_VALUE
 
 
-def test_only_what_batches_know_is_batched():
-    assert not can_be_batched(Laplace())
-    assert not can_be_batched(Dawa(workload=Workload.RANGES))
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        Dawa(workload=Workload.RANGES),
+        Residual(),
+        OneSided(use_n=True),
+        OneBucket(),
+        LouderDawa(),
+        Recipe(inner=LouderDawa()),
+    ],
+    ids=repr,
+)
+def test_what_many_runs_at_once_would_not_show_is_run_one_by_one(mechanism):
+    assert mechanism.release_many(DATA, epsilon=EPSILON, runs=3, rng=seeded(1)) is None
+
+
+@pytest.mark.parametrize("mechanism", [OneSided(), Laplace(), Hybrid()], ids=lambda each: each.name)
+def test_many_runs_bin_by_bin_show_all_that_one_run_does(mechanism):
+    mask = np.arange(8) < 4
+    data = Histogram(DATA.all, np.where(mask, 0, DATA.nonsensitive), only_sensitive=mask)
+    found = mechanism.release(data, epsilon=EPSILON, rng=seeded(9))
+    (row,) = mechanism.release_many(data, epsilon=EPSILON, runs=1, rng=seeded(9))
+    assert np.array_equal(row, np.concatenate([found.value, *found.beside]))
 
 
 def test_a_buffer_hands_out_what_its_source_draws_each_value_once():

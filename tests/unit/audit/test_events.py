@@ -83,7 +83,7 @@ def test_a_tree_finds_numbers_that_tell_only_together():
     event = learn(outputs(True), outputs(False))
     assert event.hits(outputs(False)) == 0
     assert 400 < event.hits(outputs(True)) < 600
-    tree = TreeScore.fitted(outputs(True), outputs(False)).of(outputs(True))
+    tree = TreeScore.fitted(outputs(True), outputs(False), np.arange(4)).of(outputs(True))
     assert 400 < np.count_nonzero(tree == tree.max()) < 600
 
 

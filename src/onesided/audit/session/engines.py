@@ -14,6 +14,7 @@ from onesided.audit.session.cells import Form
 from onesided.audit.session.commands import CommandStage, Shell, shell
 from onesided.audit.session.dice import Dice
 from onesided.audit.session.in_python import staged_in_python
+from onesided.audit.session.on_datafusion import datafusion
 from onesided.audit.session.on_postgres import postgres
 from onesided.audit.session.on_spark import spark
 from onesided.audit.session.sources import Source
@@ -74,6 +75,7 @@ def _duckdb(connection: Any) -> Iterator[Surface]:
 SURFACES: dict[str, Callable[[Any], AbstractContextManager[Surface]]] = {
     "duckdb": _duckdb,
     "postgres": postgres,
+    "datafusion": datafusion,
     "spark": spark,
     "command": _command_line,
 }

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from onesided.data import Covers, Histogram, Interval, Measured, Measurement, MeasurementTerms
 from onesided.data.histogram import Counts
 from onesided.loss import Loss
-from onesided.mechanisms.base import Mechanism, PublicShape
+from onesided.mechanisms.base import Mechanism, PublicShape, of_one_class
 from onesided.mechanisms.buckets.totals import expected_shrunk_error
 from onesided.mechanisms.noise import CONFIDENCE
 from onesided.randomness import Randomness
@@ -74,6 +74,20 @@ class BucketAlgorithm(Mechanism):
         `n` is the public number of units, given only where it stands for the total of `counts`.
         """
 
+    def run_many(
+        self, counts: Counts, k: int, budget: Fraction, runs: int, rng: Randomness
+    ) -> NDArray[np.int64] | None:
+        """Many runs of `run` at once, where it is not told n; as `Mechanism.measure_many`."""
+        return None
+
+    def rows_of_runs(
+        self, counts: Counts, k: int, budget: Fraction, runs: int, rng: Randomness
+    ) -> NDArray[np.int64] | None:
+        """`run_many`, or None where a subclass has a `run` of its own."""
+        if self.reads_n or not of_one_class(type(self), "run", "run_many"):
+            return None
+        return self.run_many(counts, k, budget, runs, rng)
+
     @abstractmethod
     def noise(self, shape: tuple[int, ...], k: int, budget: Fraction) -> str:
         """The noise of `run` on counts of that shape, in words."""
@@ -121,6 +135,11 @@ class BucketAlgorithm(Mechanism):
             buckets=result.buckets,
             parts=result.parts,
         )
+
+    def measure_many(
+        self, data: Histogram, epsilon: Fraction, runs: int, rng: Randomness
+    ) -> NDArray[Any] | None:
+        return self.rows_of_runs(data.all, data.k, self.budget_on_all(epsilon), runs, rng)
 
 
 def measured_alone(public: PublicShape, rate: Fraction, shrink: Fraction) -> float | None:

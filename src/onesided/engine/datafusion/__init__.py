@@ -1,0 +1,1 @@
+"""The second embedded engine: Parquet files and frames, through DataFusion."""

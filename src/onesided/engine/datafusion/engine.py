@@ -1,0 +1,163 @@
+"""Parquet files and frames, through DataFusion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from onesided.data.private import PrivateDirectory
+from onesided.data.units import Unit
+from onesided.engine.base import (
+    Coins,
+    CountQuery,
+    GroupCounts,
+    Inspection,
+    PublicTable,
+    SampleQuery,
+)
+from onesided.engine.datafusion.connection import connect, opening, releasing
+from onesided.engine.datafusion.flavour import DataFusionFlavour
+from onesided.engine.datafusion.source import BATCH_ROWS, NAME, ORDER, from_files, from_frame
+from onesided.engine.frame_rows import sensitive_rows
+from onesided.engine.remote import RemoteEngine, cast_batch, check_format
+from onesided.engine.sources import Files, arrow_table, frame_fingerprint
+from onesided.engine.sql import Relation, Statements
+from onesided.language import BoundPredicate, Field, Predicate, Schema, Type
+
+_ROWS = "osd_rows"
+_POLICY = "osd_policy"
+_PUBLIC = "osd_public_"
+_KEY = "osd_coin_key"
+_FLAVOUR = DataFusionFlavour()
+
+
+class DataFusionEngine(RemoteEngine):
+    """One table, its units, and a private DataFusion that reads a copy of it.
+
+    The coin key is a parameter of the statements, so that no statement's text holds it.
+    """
+
+    def __init__(
+        self,
+        source: Any,
+        unit: Unit,
+        *,
+        memory_limit: str | None = None,
+        format: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Open a source.
+
+        - `source`: a path or glob of Parquet files, or a table in memory.
+        - `format`: the columns that an account was opened with; others are refused.
+        """
+        self._spill = PrivateDirectory()
+        try:
+            self._context = connect(self._spill.path, memory_limit)
+            named = isinstance(source, str | Path)
+            self._files = Files.find(str(source)) if named else None
+            self._frame: pa.Table = None if named else arrow_table(source)
+            with opening():
+                if self._files is None:
+                    self._source = from_frame(self._frame, rows_named=unit.is_row)
+                else:
+                    self._source = from_files(self._files, self._spill.path, rows_named=unit.is_row)
+                self._register(_ROWS, self._source.rows)
+            check_format(self.format, format)
+            self._unit = Unit(tuple(map(self.schema.resolve, unit.columns)))
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def schema(self) -> Schema:
+        return self._source.schema
+
+    @property
+    def format(self) -> dict[str, Any]:
+        return dict(self._source.format)
+
+    @property
+    def in_memory(self) -> bool:
+        return self._frame is not None
+
+    @property
+    def _leaving(self) -> pa.Schema:
+        return self._source.rows.schema
+
+    def inspect(self) -> Inspection:
+        with opening():
+            table = self._context.sql(self._statements.inspection()).to_arrow_table()
+        units, orphans = (int(column[0].as_py()) for column in table.columns)
+        return Inspection(units=units, rows_without_key=orphans)
+
+    def fingerprint(self) -> str:
+        if self._files is None:
+            return frame_fingerprint(self._frame)
+        with opening():
+            return self._files.fingerprint()
+
+    def sample(self, query: SampleQuery) -> Iterator[pa.RecordBatch]:
+        schema = self.output_schema(query.columns)
+        statement = self._statements.sample(query) + self._order(query.columns)
+        with releasing():
+            for batch in self._context.sql(statement, **_bound(query.coins)).execute_stream():
+                yield cast_batch(batch.to_pyarrow(), schema)
+
+    def _order(self, columns: tuple[str, ...]) -> str:
+        """As for every engine, with one zero; where all else ties its sign decides."""
+        if self._unit.is_row:
+            return f" ORDER BY {ORDER}"
+        first, texts = self._statements.sorting(columns)
+        terms, signs = [], []
+        for name in (*first, *texts):
+            term = _FLAVOUR.name(name)
+            if self.schema[name].type is Type.FLOAT:
+                signs.append(term)
+                term = _FLAVOUR.writer.without_negative_zero(term)
+            terms.append(term)
+        return f" ORDER BY {', '.join(f'{term} NULLS FIRST' for term in (*terms, *signs))}"
+
+    def count(self, query: CountQuery) -> GroupCounts:
+        with releasing():
+            statement = self._statements.count(query)
+            table = self._context.sql(statement, **_bound(query.coins)).to_arrow_table()
+        return GroupCounts.of(table, query.by)
+
+    def evaluate_policy(self, function: Callable[[Mapping[str, Any]], bool]) -> BoundPredicate:
+        """Run a policy in Python once on every row of the frame; the result is a hidden column."""
+        flags = sensitive_rows(self._frame, function, BATCH_ROWS)
+        self._register(_ROWS, self._source.rows.append_column(_POLICY, flags))
+        hidden = Schema.of({**dict(self.schema.fields), _POLICY: Field(Type.BOOLEAN)})
+        return Predicate.parse(_POLICY).bind(hidden)
+
+    def hold(self, table: PublicTable) -> PublicTable:
+        relation = f"{_PUBLIC}{table.name}"
+        self._register(relation, table.content)
+        return replace(table, relation=_FLAVOUR.name(relation))
+
+    def close(self) -> None:
+        self._spill.remove()
+
+    @property
+    def _statements(self) -> Statements:
+        relation = Relation(
+            source=_ROWS,
+            schema=self.schema,
+            unit=self._unit,
+            coin_key=f"${_KEY}",
+            row_text=NAME,
+        )
+        return Statements(relation, _FLAVOUR)
+
+    def _register(self, name: str, table: pa.Table) -> None:
+        self._context.deregister_table(_FLAVOUR.name(name))
+        batches = table.to_batches() or [pa.RecordBatch.from_pylist([], table.schema)]
+        self._context.register_record_batches(_FLAVOUR.name(name), [batches])
+
+
+def _bound(coins: Coins | None) -> dict[str, Any]:
+    return {} if coins is None else {"param_values": {_KEY: coins.key}}

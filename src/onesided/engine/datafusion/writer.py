@@ -1,0 +1,101 @@
+"""Predicates in DataFusion's SQL.
+
+DataFusion compares floats by their bits, in which the two zeros differ, so that every float is
+written with one zero. Its own functions on moments end within the range of the type, so that hours
+and days are computed from whole microseconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import ClassVar
+
+from onesided.language.tree import Column, Expression, Literal, Operator, Part
+from onesided.language.types import INT64_MAX, INT64_MIN, Type
+from onesided.language.words import quoted
+from onesided.language.writer import Writer
+
+# Only a NULL is written with it, and it must not widen what it meets.
+_DECIMAL_NULL = "DECIMAL(1, 0)"
+_APOSTROPHE = "'"
+_HOUR = 3_600_000_000
+_DAY = 24 * _HOUR
+_WEEK = 7 * _DAY
+# 1970 began on a Thursday.
+_FIRST_WEEKDAY = 3 * _DAY
+# Moments and days without end.
+_LAST_DAY = 2**31 - 1
+_MOMENT = "Timestamp(Microsecond, None)"
+_ENDS = ((_LAST_DAY, INT64_MAX), (-_LAST_DAY, -INT64_MAX))
+
+
+class DataFusionWriter(Writer):
+    types: ClassVar[Mapping[Type, str]] = {
+        Type.INTEGER: "BIGINT",
+        Type.WIDE_INTEGER: "DECIMAL(38, 0)",
+        Type.DECIMAL: _DECIMAL_NULL,
+        Type.FLOAT: "DOUBLE",
+        Type.TEXT: "VARCHAR",
+        Type.BOOLEAN: "BOOLEAN",
+        Type.DATE: "DATE",
+        Type.TIMESTAMP: "TIMESTAMP(6)",
+    }
+
+    def write(self, node: Expression) -> str:
+        if isinstance(node, Literal) and isinstance(node.value, float):
+            node = Literal(node.type, node.value + 0.0)
+        return super().write(node)
+
+    def string(self, value: str) -> str:
+        return quoted(value, _APOSTROPHE)
+
+    def cast(self, text: str, kind: Type) -> str:
+        match kind:
+            case Type.TEXT:
+                return text  # it is read as that
+            case Type.TIMESTAMP:
+                return f"TRY_CAST({text} AS {self.types[kind]})"
+            case Type.FLOAT:
+                return self.without_negative_zero(super().cast(text, kind))
+            case _:
+                return super().cast(text, kind)
+
+    def number(self, value: int | Decimal, kind: Type) -> str:
+        text = f"{Decimal(value):f}"
+        if kind is Type.INTEGER:
+            return f"CAST('{text}' AS BIGINT)"
+        whole, _, fraction = text.removeprefix("-").partition(".")
+        return f"CAST('{text}' AS DECIMAL({len(whole) + len(fraction)}, {len(fraction)}))"
+
+    def moment(self, operand: Expression, text: str) -> str:
+        if isinstance(operand, Column):
+            return super().moment(operand, text)
+        ends = " ".join(f"WHEN {day} THEN arrow_cast({far}, '{_MOMENT}')" for day, far in _ENDS)
+        return f"(CASE CAST({text} AS INT) {ends} ELSE {super().moment(operand, text)} END)"
+
+    def checked(self, operator: Operator, left: str, right: str) -> str:
+        # The product of two integers has 38 digits, and less than 10^38.
+        sides = (f"CAST({side} AS DECIMAL(20, 0))" for side in (left, right))
+        exact = f" {operator.value} ".join(sides)
+        # A TRY_CAST would be lost: compared with a literal, the number before the cast is taken.
+        below, above = (
+            f"CAST('{end}' AS DECIMAL(38, 0))" for end in (INT64_MIN - 1, INT64_MAX + 1)
+        )
+        clamped = f"least(greatest({exact}, {below}), {above})"
+        return f"CAST(nullif(nullif({clamped}, {below}), {above}) AS BIGINT)"
+
+    def part_of(self, part: Part, text: str) -> str:
+        number = f"CAST({text} AS BIGINT)"
+        finite = f"nullif(nullif({number}, {INT64_MAX}), -{INT64_MAX})"
+        match part:
+            case Part.HOUR:
+                return f"((({finite} % {_DAY}) + {_DAY}) % {_DAY} / {_HOUR})"
+            case Part.WEEKDAY:
+                since = f"({finite} % {_WEEK}) + {_WEEK + _FIRST_WEEKDAY}"
+                return f"(({since}) % {_WEEK} / {_DAY} + 1)"
+            case Part.DATE:
+                ends = " ".join(f"WHEN {far} THEN {day}" for day, far in _ENDS)
+                whole = f"{number} / {_DAY} - CASE WHEN {number} % {_DAY} < 0 THEN 1 ELSE 0 END"
+                days = f"CASE {number} {ends} ELSE {whole} END"
+                return f"CAST(CAST({days} AS INT) AS DATE)"
