@@ -12,7 +12,7 @@ from onesided.data.release import QueryRelease, Release, TableRelease
 from onesided.language.tree import Value
 from onesided.loss import Number, privacy_loss
 from onesided.policy import Policy
-from onesided.session.asking import Asker
+from onesided.session.asking import Asker, MaxGroups
 from onesided.session.books import Books
 from onesided.session.cursor import Cursor
 from onesided.session.facts import DatasetFacts
@@ -82,7 +82,7 @@ class Dataset(OpenedData):
         *,
         epsilon: Number,
         mechanism: str = "auto",
-        max_groups: int | str | None = None,
+        max_groups: MaxGroups = None,
         domain: Mapping[str, Sequence[Any]] | None = None,
         policy: str | Policy | None = None,
         part: Mapping[str, Any] | None = None,
@@ -115,7 +115,7 @@ class Dataset(OpenedData):
         by: str,
         order: str,
         epsilon: Number,
-        max_groups: int | str | None = None,
+        max_groups: MaxGroups = None,
         mechanism: str = "auto",
         domain: Sequence[Any] | None = None,
         policy: str | Policy | None = None,
@@ -315,7 +315,7 @@ class Dataset(OpenedData):
 
     def _counting(
         self,
-        max_groups: int | str | None,
+        max_groups: MaxGroups,
         epsilon: Fraction,
         groups: Grouping,
         within: Scope,

@@ -26,7 +26,13 @@ from onesided.session.questions.base import (
 )
 from onesided.session.questions.choosing import counting
 from onesided.session.questions.counts import CountingQuestion
-from onesided.session.questions.touches import likely_number, ranged, ranges_for, touched_from
+from onesided.session.questions.touches import (
+    likely_number,
+    ranged,
+    ranges_for,
+    share_from,
+    touched_from,
+)
 from onesided.session.requests import Request
 from onesided.session.supposed import Supposed
 from onesided.session.table import Reading
@@ -120,8 +126,10 @@ class BoundedCount(Question, TwoStep):
         supposed, counts = self.supposed, dict[int, float]()
         if supposed.touched is None:
             counts = self._ranges(reading)
-            touched = touched_from(counts, self.facts.units, self.groups)
-            supposed = replace(supposed, touched=touched)
+            units = self.facts.units
+            touched = touched_from(counts, units, self.groups)
+            share = max(supposed.nonsensitive_share, share_from(counts, units))
+            supposed = replace(supposed, touched=touched, nonsensitive_share=share)
         curve = self.curve(supposed)
         k = 1 if curve is None else curve.best.k
         said = {"max_groups": k, "epsilon": str(self.spent), "from": self.known_from}

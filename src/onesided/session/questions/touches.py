@@ -23,7 +23,7 @@ from onesided.session.grouping import Grouping
 from onesided.session.questions.base import COINS, Question, ReleaseTerms, Runnable
 from onesided.session.questions.counts import COUNT
 from onesided.session.requests import Request
-from onesided.session.supposed import Touched
+from onesided.session.supposed import USUAL_SHARE, Touched
 from onesided.session.table import Reading
 
 _MOST = 4096
@@ -176,6 +176,11 @@ def likely_number(value: float, floor: float) -> float:
     Small numbers are more frequent than large ones, and a corrected tail would weigh too much.
     """
     return floor + min(floor, value - floor)
+
+
+def share_from(counts: Mapping[int, float], units: int) -> float:
+    """The share of non-sensitive units, at least one half; there are some more beside these."""
+    return min(max(sum(counts.values()) / units, USUAL_SHARE), 1.0)
 
 
 def touched_from(counts: Mapping[int, float], units: int, groups: Grouping) -> Touched:
