@@ -21,7 +21,7 @@ USUAL_GROUPS = 100
 """How many groups are supposed where nothing is known of their number."""
 UNEVEN = tuple((1 / 8, size) for size in (0.03, 0.09, 0.16, 0.26, 0.42, 0.7, 1.29, 5.05))
 """The sizes of groups where nothing is known of them: eighths of a log-normal distribution with
-σ = 1.5. Were all of one size, every bound would seem as good as others once noise drowns them all."""
+σ = 1.5. Were all of one size, any bound would seem as good as others once noise drowns them all."""
 
 
 @dataclass(frozen=True)
@@ -128,22 +128,17 @@ def _bound(question: CountingQuestion, supposed: Supposed) -> Bound | None:
     k = question.groups.bound
     cut = left_out(question.groups, supposed, question.facts.units)
     assert cut is not None
+    found = question.errors_by_size(supposed)
+    density = sum(share * size for share, size, _ in found)
+    if not density:
+        return None
     noise, total = 0.0, 0.0
-    for share, size in supposed.sizes:
-        error = question.expected_error(replace(supposed, sizes=((1.0, size),)))
-        if error is None:
-            return None
+    for share, size, error in found:
+        # A mechanism that does not look at sensitive units leaves them out.
+        unseen = 0.0 if question.loss.sensitive else size * (1 - supposed.nonsensitive_share)
         noise += share * error
-        total += share * _together(error, size * cut, _unseen(question, size, supposed))
+        total += share * _together(error, cut * size / density, unseen)
     return Bound(k, noise, cut, total)
-
-
-def _unseen(question: CountingQuestion, size: float, supposed: Supposed) -> float:
-    """The sensitive units of a group, which a mechanism leaves out that does not look at them."""
-    density = question.supposed(supposed).density
-    if question.loss.sensitive or density is None:
-        return 0.0
-    return density * size * (1 - supposed.nonsensitive_share)
 
 
 def _together(error: float, cut: float, unseen: float) -> float:

@@ -35,7 +35,7 @@ from onesided.session.questions.touches import (
 from onesided.session.scope import Scope
 from onesided.session.supposed import USUAL_SHARE, Basis, Supposed, Touched
 
-STRATA = 24
+STRATA = 12
 """Into so many sizes the groups of a sample are gathered: errors are smooth in the size."""
 RANGES = "how many groups units are in, as was released"
 _TABLES = frozenset({ReleaseKind.COUNT.value, ReleaseKind.SUM.value, ReleaseKind.MEAN.value})

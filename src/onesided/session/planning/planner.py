@@ -250,12 +250,13 @@ class Planner:
             pricing = self._pricing()
             basis = self._basis(pricing, groups, within, supposing)
             counted = CountWays(self.asking, groups, within, basis.supposed, pricing)
-            if groups.k is None and aim.epsilon is not None:
-                found = counted.curve(aim.epsilon)
-                counted = replace(counted, likely_bound=1 if found is None else found.best.k)
+            curve = None if aim.epsilon is None else counted.curve(aim.epsilon)
+            if curve is not None:
+                counted = replace(counted, likely_bound=curve.best.k)
             order = usefulness if aim.error is None else cheapness
             options = sorted(counted.options(aim), key=order)
-            curve = counted.curve(aim.epsilon or options[0].epsilon)
+            if aim.epsilon is None:
+                curve = counted.curve(options[0].epsilon)
             return self._plan(groups, basis, pricing, options, curve=curve)
 
     def _together(self, asked: Figures, aim: Aim, supposing: Supposing) -> Plan:
