@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from onesided.cli.charts import chart_option, chart_writer, put, written
 from onesided.cli.inputs import ledger_files
 from onesided.cli.output import (
     MOST_ROWS,
@@ -19,7 +20,7 @@ from onesided.cli.output import (
     show_table,
 )
 from onesided.cli.sources import config_option, description
-from onesided.errors import CheckFailed, OutputError, RequestError
+from onesided.errors import CheckFailed, RequestError
 from onesided.spelling import meant
 from onesided.visible import json_text
 
@@ -38,7 +39,7 @@ _TO_THE_SECOND = len("2024-02-29T23:59:59")
 @click.option(
     "--export", type=click.Path(path_type=Path), help="Write the ledger as JSON for auditors."
 )
-@click.option("--chart", type=click.Path(path_type=Path), help="Draw a chart: .svg, .png or .html.")
+@chart_option
 @click.option("--raise", "raised", metavar="DATASET", help="Raise the budget of this data set.")
 @click.option("--to", metavar="EPSILON", help="With --raise: the new budget.")
 @click.option("--who", help="With --raise: who raises it.")
@@ -77,18 +78,18 @@ def budget(
         found = statements(book)
         if export is not None:
             text = json_text(book.export()) + "\n"
-            _write(export, overwrite, lambda path: _put(path, text))
+            written(export, lambda path: put(path, text), overwrite=overwrite)
     finally:
         book.close()
     if draw is not None:
         draw(found)
-    written = [str(path) for path in (export, chart) if path is not None]
+    files = [str(path) for path in (export, chart) if path is not None]
     if as_json:
         accounts = [each.to_json() for each in found]
-        show_json({"accounts": accounts, "verified": head, "written": written})
+        show_json({"accounts": accounts, "verified": head, "written": files})
         return
     _show(found)
-    facts = {"written": ", ".join(written)} if written else {}
+    facts = {"written": ", ".join(files)} if files else {}
     if head is not None:
         facts["verified"] = f"{head['entries']:,} entries, the last one {head['hash']}"
     if facts:
@@ -214,29 +215,16 @@ def _check_targets(
 
 
 def _writer(chart: Path, overwrite: bool) -> Callable[[Sequence[Any]], None]:
-    """How a chart of this ending is written; refused now where nobody knows."""
-    from onesided import charts
-    from onesided.report.page import Page
-
-    def page(drawing: Any) -> str:
-        sheet = Page("Privacy budgets")
-        sheet.figure(charts.svg(drawing), "What each account has spent over time.")
-        return sheet.html()
-
-    ways: dict[str, Callable[[Any, Path], Any]] = {
-        ".svg": lambda drawing, path: _put(path, charts.svg(drawing)),
-        ".png": charts.write_png,
-        ".html": lambda drawing, path: _put(path, page(drawing)),
-    }
-    way = ways.get(chart.suffix.lower())
-    if way is None:
-        raise OutputError(f"{chart.name} does not tell its format; use {', '.join(ways)}.")
+    """How the accounts are drawn; refused now where nobody knows."""
+    caption = "What each account has spent over time."
+    write = chart_writer(chart, "Privacy budgets", caption, overwrite=overwrite)
 
     def draw(found: Sequence[Any]) -> None:
+        from onesided.charts import account_chart
+
         if not found:
             raise RequestError("This ledger has no account yet; there is nothing to draw.")
-        drawing = charts.account_chart([_steps(each) for each in found])
-        _write(chart, overwrite, lambda path: way(drawing, path))
+        write(account_chart([_steps(each) for each in found]))
 
     return draw
 
@@ -252,14 +240,3 @@ def _steps(statement: Any) -> Any:
         plain_sum=[float(each.plain_sum) for each in moments],
         budget=[float(each.budget) for each in moments],
     )
-
-
-def _write(target: Path, overwrite: bool, write: Callable[[Path], Any]) -> None:
-    from onesided.data.output import new_files
-
-    with new_files([target], overwrite=overwrite) as workspace:
-        write(workspace / target.name)
-
-
-def _put(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8")

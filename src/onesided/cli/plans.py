@@ -10,7 +10,16 @@ from typing import Any
 
 import click
 
-from onesided.cli.output import as_json, show_facts, show_json, show_line, show_table, working
+from onesided.cli.charts import chart_option, chart_writer
+from onesided.cli.output import (
+    as_json,
+    overwrite_option,
+    show_facts,
+    show_json,
+    show_line,
+    show_table,
+    working,
+)
 from onesided.cli.sources import (
     Command,
     group_options,
@@ -79,9 +88,26 @@ def _planning_options(command: Command) -> Command:
 @_planning_options
 @where_option
 @group_options
-def count(**options: Any) -> None:
-    """Plan a count of units by group: every mechanism."""
-    _planned(options, lambda dataset, asked: dataset.plan.count(**asked))
+@chart_option
+@overwrite_option
+def count(chart: Path | None, overwrite: bool, **options: Any) -> None:
+    """Plan a count of units by group: every mechanism, and the bound on groups.
+
+    The chart shows the errors for a range of bounds, where a sample or `touches` has shown in how
+    many groups units are.
+    """
+    draw = None if chart is None else _drawing(chart, overwrite)
+    options["outputs"] = () if chart is None else (chart,)
+    _planned(options, lambda dataset, asked: dataset.plan.count(**asked), draw)
+
+
+def _drawing(chart: Path, overwrite: bool) -> Callable[[Any], None]:
+    """How a plan is drawn; refused now where a file is in the way."""
+    from onesided.data.output import refuse_existing
+
+    refuse_existing([chart], overwrite=overwrite)
+    caption = "Expected errors of a group, for bounds on the groups in which a unit counts."
+    return chart_writer(chart, "Bounds on groups", caption, overwrite=overwrite)
 
 
 @plan.command("sum")
@@ -203,13 +229,19 @@ def _opened(
         yield dataset, asked
 
 
-def _planned(options: dict[str, Any], plan: Callable[[Any, dict[str, Any]], Any]) -> None:
+def _planned(
+    options: dict[str, Any],
+    plan: Callable[[Any, dict[str, Any]], Any],
+    draw: Callable[[Any], None] | None = None,
+) -> None:
     """Opens the data set, makes the plan and shows it."""
     every, in_json = options.pop("every"), options.pop("as_json")
     own = {name: options.pop(name) for name in (*_SUPPOSED, *_AMOUNTS) if name in options}
     epsilon = options["epsilon"]
     with _opened(**options) as (dataset, asked):
         found = plan(dataset, {**asked, **own, "epsilon": epsilon})
+    if draw is not None:
+        draw(found.plot())
     if in_json:
         show_json(found.to_json())
         return
@@ -230,6 +262,8 @@ def _show_facts(found: Any) -> None:
     }
     if upper:
         facts["up to"] = "where no two groups are alike, and far less where neighbours are"
+    for place, line in enumerate(found.on_bounds()):
+        facts["" if place else "bound"] = line
     show_facts({**facts, **_left(found)})
 
 

@@ -88,8 +88,21 @@ domain_option = click.option(
     metavar="KEY=VALUES",
     help="The possible values of a key: a,b,c or a file; * as the last one stands for all others.",
 )
+
+
+class _MaxGroups(click.ParamType[Any]):
+    """A whole number, or the word for the one that promises the least error."""
+
+    name = "INTEGER|auto"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        return value if value == "auto" else click.INT.convert(value, param, ctx)
+
+
 max_groups_option = click.option(
-    "--max-groups", type=int, help="The most groups in which one unit counts."
+    "--max-groups",
+    type=_MaxGroups(),
+    help="The most groups in which one unit counts; a count takes auto, and finds it.",
 )
 _ACCOUNT = ("unit", "policy", "ledger", "name", "partition_by")
 _ASKED = ("where", "by", "max_groups", "fresh", "yes")

@@ -13,12 +13,15 @@ from typing import Any
 
 from onesided.session.grouping import Grouping
 from onesided.session.questions.counts import CountingQuestion
-from onesided.session.supposed import Supposed
+from onesided.session.supposed import NOTHING_KNOWN, Supposed
 
 _EACH, _GROWTH = 16, 1.1
 """Every bound up to 16 is looked at, and from there on each that is a tenth larger."""
 USUAL_GROUPS = 100
 """How many groups are supposed where nothing is known of their number."""
+UNEVEN = tuple((1 / 8, size) for size in (0.03, 0.09, 0.16, 0.26, 0.42, 0.7, 1.29, 5.05))
+"""The sizes of groups where nothing is known of them: eighths of a log-normal distribution with
+σ = 1.5. Were all of one size, any bound would seem as good as others once noise drowns them all."""
 
 
 @dataclass(frozen=True)
@@ -42,14 +45,32 @@ class Bound:
 
 @dataclass(frozen=True)
 class Curve:
-    """The errors for a range of bounds, in rising order."""
+    """The errors of a count by `mechanism` for a range of bounds, in rising order."""
 
+    mechanism: str
     bounds: tuple[Bound, ...]
 
     @property
     def best(self) -> Bound:
         """The least total; of equal ones the smallest bound."""
         return min(self.bounds, key=lambda bound: (bound.total, bound.k))
+
+    @property
+    def said(self) -> str:
+        """The best bound in words, beside the least."""
+        best, first = self.best, self.bounds[0]
+        return (
+            f"max_groups = {best.k} errs least beside all units with {self.mechanism}: "
+            f"±{best.total:.3g}, with {best.cut:.3g} left out; max_groups = 1: ±{first.total:.3g}"
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON."""
+        return {
+            "mechanism": self.mechanism,
+            "best_max_groups": self.best.k,
+            "bounds": [each.to_json() for each in self.bounds],
+        }
 
 
 def bound_curve(
@@ -61,11 +82,22 @@ def bound_curve(
     """
     if groups.single or supposed.touched is None:
         return None
-    known = replace(supposed, groups=groups.bins or supposed.groups or USUAL_GROUPS)
+    number = groups.bins or supposed.groups or USUAL_GROUPS
+    sizes = UNEVEN if supposed.sizes == NOTHING_KNOWN.sizes else supposed.sizes
+    known = replace(supposed, groups=number, sizes=sizes)
     most = max(1, min(supposed.touched.most, known.groups or 1))
-    found = (_bound(asked(with_bound(groups, k)), k, known) for k in _range(most))
+    questions = [asked(with_bound(groups, k)) for k in _range(most)]
+    found = (_bound(each, known) for each in questions)
     bounds = tuple(each for each in found if each is not None)
-    return Curve(bounds) if bounds else None
+    return Curve(questions[0].by, bounds) if bounds else None
+
+
+def left_out(groups: Grouping, supposed: Supposed, units: int) -> float | None:
+    """How many units a group lacks on average by its bound; None where nobody knows."""
+    number = groups.bins or supposed.groups
+    if groups.k is None or groups.single or supposed.touched is None or number is None:
+        return None
+    return units * supposed.touched.left_out(groups.bound) / number
 
 
 def with_bound(groups: Grouping, k: int) -> Grouping:
@@ -91,34 +123,28 @@ def _range(most: int) -> Iterator[int]:
     yield most
 
 
-def _bound(question: CountingQuestion, k: int, supposed: Supposed) -> Bound | None:
+def _bound(question: CountingQuestion, supposed: Supposed) -> Bound | None:
     """The errors of groups of each size, and their mean."""
-    touched = supposed.touched
-    assert touched is not None
-    assert supposed.groups is not None
-    cut = question.facts.units * touched.left_out(k) / supposed.groups
+    k = question.groups.bound
+    cut = left_out(question.groups, supposed, question.facts.units)
+    assert cut is not None
+    found = question.errors_by_size(supposed)
+    density = sum(share * size for share, size, _ in found)
+    if not density:
+        return None
     noise, total = 0.0, 0.0
-    for share, size in supposed.sizes:
-        error = question.expected_error(replace(supposed, sizes=((1.0, size),)))
-        if error is None:
-            return None
+    for share, size, error in found:
+        # A mechanism that does not look at sensitive units leaves them out.
+        unseen = 0.0 if question.loss.sensitive else size * (1 - supposed.nonsensitive_share)
         noise += share * error
-        total += share * _together(error, size * cut, _left_out(question, size, supposed))
+        total += share * _together(error, cut * size / density, unseen)
     return Bound(k, noise, cut, total)
 
 
-def _left_out(question: CountingQuestion, size: float, supposed: Supposed) -> float:
-    """The sensitive units of a group, which a mechanism leaves out that does not look at them."""
-    density = question.supposed(supposed).density
-    if question.loss.sensitive or density is None:
-        return 0.0
-    return density * size * (1 - supposed.nonsensitive_share)
-
-
-def _together(error: float, cut: float, left_out: float) -> float:
+def _together(error: float, cut: float, unseen: float) -> float:
     """The mean size of c + Z, where c lacks for certain and Z is two-sided with mean size b.
 
     It is c + b·e^(−c/b) for two-sided exponential Z.
     """
-    lacks, noise = cut + left_out, max(error - left_out, 0.0)
+    lacks, noise = cut + unseen, max(error - unseen, 0.0)
     return lacks + (noise * exp(-lacks / noise) if noise else 0.0)

@@ -12,7 +12,7 @@ from onesided.data.release import QueryRelease, Release, TableRelease
 from onesided.language.tree import Value
 from onesided.loss import Number, meant_loss, privacy_loss
 from onesided.policy import Policy
-from onesided.session.asking import Asker
+from onesided.session.asking import Asker, MaxGroups
 from onesided.session.books import Books
 from onesided.session.cursor import Cursor
 from onesided.session.facts import DatasetFacts
@@ -88,7 +88,7 @@ class Dataset(OpenedData):
         *,
         epsilon: Number,
         mechanism: str = "auto",
-        max_groups: int | str | None = None,
+        max_groups: MaxGroups = None,
         domain: Mapping[str, Sequence[Any]] | None = None,
         policy: str | Policy | None = None,
         part: Mapping[str, Any] | None = None,
@@ -102,7 +102,7 @@ class Dataset(OpenedData):
         - `by`: columns, or hour, weekday, date or bucket of a column.
         - `max_groups`: the most groups that count for one unit; needed where a unit can be in
           several, since the noise grows with it. "auto" finds the one that promises the least
-          error, from what was released already or by a look at a twentieth of ε.
+          error, from what was released already or by a look at 2 to 10 % of ε.
         - `domain`: the values of a key, where they are known beforehand; `"*"` as the last one
           stands for all others.
         - `mechanism`, `parameters`: see `onesided.mechanism_names()`.
@@ -123,7 +123,7 @@ class Dataset(OpenedData):
         by: str,
         order: str,
         epsilon: Number,
-        max_groups: int | str | None = None,
+        max_groups: MaxGroups = None,
         mechanism: str = "auto",
         domain: Sequence[Any] | None = None,
         policy: str | Policy | None = None,
@@ -333,7 +333,7 @@ class Dataset(OpenedData):
 
     def _counting(
         self,
-        max_groups: int | str | None,
+        max_groups: MaxGroups,
         epsilon: Fraction,
         groups: Grouping,
         within: Scope,

@@ -125,7 +125,7 @@ class DataFusionEngine(RemoteEngine):
         with releasing():
             statement = self._statements.count(query)
             table = self._context.sql(statement, **_bound(query.coins)).to_arrow_table()
-        return GroupCounts.of(table, query.by)
+        return GroupCounts.of(table, query.listed)
 
     def evaluate_policy(self, function: Callable[[Mapping[str, Any]], bool]) -> BoundPredicate:
         """Run a policy in Python once on every row of the frame; the result is a hidden column."""

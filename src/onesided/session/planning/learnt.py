@@ -26,11 +26,16 @@ from onesided.session.kept import StoredSample, stored_sample
 from onesided.session.planning.pricing import Pricing
 from onesided.session.questions.base import BOUND_LOOK
 from onesided.session.questions.bounded import AUTO, ranges_in
-from onesided.session.questions.touches import TOUCHING, touched_from, touching
+from onesided.session.questions.touches import (
+    TOUCHING,
+    likely_number,
+    touched_from,
+    touching,
+)
 from onesided.session.scope import Scope
 from onesided.session.supposed import USUAL_SHARE, Basis, Supposed, Touched
 
-STRATA = 24
+STRATA = 12
 """Into so many sizes the groups of a sample are gathered: errors are smooth in the size."""
 RANGES = "how many groups units are in, as was released"
 _TABLES = frozenset({ReleaseKind.COUNT.value, ReleaseKind.SUM.value, ReleaseKind.MEAN.value})
@@ -139,9 +144,9 @@ class Learnt:
             if description.get(TOUCHING) == asked:
                 stored = self.pricing.stored(record)
                 if stored is not None:
-                    table = table_of(stored.payload)
-                    least, counts = table.column(0).to_pylist(), table.column(1).to_pylist()
-                    return dict(zip(least, counts, strict=True))
+                    least, values, floors, *_ = table_of(stored.payload).columns
+                    numbers = map(likely_number, values.to_pylist(), floors.to_pylist())
+                    return dict(zip(least.to_pylist(), numbers, strict=True))
             elif description.get("max_groups") == AUTO and _same_groups(record, groups):
                 look = self.pricing.look(record, BOUND_LOOK)
                 if look is not None and (found := ranges_in(look)):

@@ -12,6 +12,7 @@ from onesided.mechanisms.base import Kind
 from onesided.mechanisms.registry import mechanism, mechanism_names
 from onesided.mechanisms.rr import RandomizedResponse
 from onesided.session.asking import Asker
+from onesided.session.best_bound import Curve, bound_curve, with_bound, without_bound
 from onesided.session.grouping import Grouping
 from onesided.session.planning.least import MOST_PLANNED, Aim
 from onesided.session.planning.plan import Option
@@ -26,13 +27,17 @@ from onesided.session.supposed import Supposed
 
 @dataclass(frozen=True)
 class CountWays:
-    """A count of these groups by every mechanism, at ε."""
+    """A count of these groups by every mechanism.
+
+    - `likely_bound`: what errors suppose in place of a bound on groups that is not said.
+    """
 
     asking: Asker
     groups: Grouping
     scope: Scope
     supposed: Supposed
     pricing: Pricing
+    likely_bound: int = 1
 
     def options(self, aim: Aim) -> Iterator[Option]:
         """Every mechanism that a session releases, and samples, of which one may be paid for."""
@@ -58,15 +63,25 @@ class CountWays:
         never = f"its error stays above ±{aim.error:g} up to ε = {show(MOST_PLANNED)}"
         return replace(self.option(name, MOST_PLANNED), refusal=never)
 
+    def curve(self, epsilon: Fraction) -> Curve | None:
+        """The errors for a range of bounds, by the mechanism that is usual."""
+        return bound_curve(
+            lambda groups: self.asking.counting(epsilon, groups, self.scope),
+            without_bound(self.groups),
+            self.supposed,
+        )
+
     def expected(self, question: CountingQuestion) -> float | None:
         """The largest of its expected errors."""
-        found = Expectation.of_question(bounded(question), self.supposed)
+        found = Expectation.of_question(bounded(question, self.likely_bound), self.supposed)
         return None if found is None else found.error
 
     def option(self, name: str, epsilon: Fraction, *, note: str = "") -> Option:
         """One mechanism."""
         question = self.question(name, epsilon)
-        return option(question, self.supposed, self.pricing, note=note)
+        return option(
+            question, self.supposed, self.pricing, note=note, likely_bound=self.likely_bound
+        )
 
     def question(self, name: str, epsilon: Fraction) -> CountingQuestion:
         """The count by one mechanism."""
@@ -89,6 +104,7 @@ def option(
     *,
     figure: str = COUNT,
     note: str = "",
+    likely_bound: int = 1,
 ) -> Option:
     """A question with its price, and what to expect of it."""
     price = pricing.price(question)
@@ -99,22 +115,22 @@ def option(
         figure=figure,
         mechanism=question.by,
         epsilon=question.epsilon,
-        expectation=Expectation.of_question(bounded(question), supposed),
+        expectation=Expectation.of_question(bounded(question, likely_bound), supposed),
         cost=price.cost,
         plain_cost=price.plain,
         fits=price.fits,
         missing=missing,
-        supposing="max_groups = 1" if missing is Missing.MAX_GROUPS else "",
+        supposing=f"max_groups = {likely_bound}" if missing is Missing.MAX_GROUPS else "",
         refusal="" if missing is not None else _refusal(question),
         note=note,
     )
 
 
-def bounded(question: GroupQuestion) -> GroupQuestion:
-    """The question itself, or with the least bound on groups where it says none."""
+def bounded(question: GroupQuestion, bound: int = 1) -> GroupQuestion:
+    """The question itself, or with this bound on groups where it says none."""
     if question.missing is not Missing.MAX_GROUPS:
         return question
-    return replace(question, groups=replace(question.groups, k=1, max_groups=1))
+    return replace(question, groups=with_bound(question.groups, bound))
 
 
 def _refusal(question: GroupQuestion) -> str:

@@ -11,14 +11,18 @@ from typing import Any
 import pyarrow as pa
 
 from onesided.data.expectation import STATED_GROUPS
+from onesided.errors import RequestError
 from onesided.loss import show
 from onesided.mechanisms.base import PublicShape
 from onesided.mechanisms.buckets.algorithm import BucketAlgorithm
+from onesided.session.best_bound import Curve
 from onesided.session.planning.pricing import Price
 from onesided.session.questions.base import Missing
 from onesided.session.questions.expected import Expectation
 from onesided.session.supposed import Basis
 
+LEAST_SAID = 0.05
+"""Less than that a group is not worth a sentence."""
 SHOWN = 3
 """So many options are shown; the others are folded."""
 _MIDDLE = STATED_GROUPS[len(STATED_GROUPS) // 2]
@@ -132,6 +136,9 @@ class Plan:
     `left` and `budget` are None where no account was agreed to yet.
 
     - `basis`: what is supposed of the data, and from where it is known.
+    - `left_out`: how many units a group lacks on average by the bound on groups, beside which the
+      expected errors are of what is counted; None where nobody knows.
+    - `curve`: of a count, the errors for a range of bounds; None where nobody knows.
     - `together`: of figures of one answer, which are asked for together, what all of them cost.
     """
 
@@ -142,6 +149,8 @@ class Plan:
     left: Fraction | None
     budget: Fraction | None
     rows: tuple[Option, ...]
+    left_out: float | None = None
+    curve: Curve | None = None
     together: Price | None = None
 
     @property
@@ -194,6 +203,8 @@ class Plan:
             "left": None if self.left is None else show(self.left),
             "budget": None if self.budget is None else show(self.budget),
             "cost": None if self.cost is None else show(self.cost),
+            "left_out_per_group": self.left_out,
+            "bounds": None if self.curve is None else self.curve.to_json(),
             "options": [row.to_json() for row in self.rows],
         }
 
@@ -232,7 +243,39 @@ class Plan:
             "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
             for row in (headings, *rows)
         ]
-        return "\n".join([*lines, *self.folded(), *self.basis.sources])
+        return "\n".join([*lines, *self.folded(), *self.basis.sources, *self.on_bounds()])
+
+    def on_bounds(self) -> list[str]:
+        """What is known of the bound on groups, in words."""
+        said = []
+        if self.left_out is not None and self.left_out >= LEAST_SAID:
+            said.append(f"max_groups = {self.facts.k} leaves out {self.left_out:.3g} more a group")
+        return said if self.curve is None else [*said, self.curve.said]
+
+    def plot(self) -> Any:
+        """A chart of the errors for a range of bounds on groups (needs the extra `charts`)."""
+        if self.curve is None:
+            raise RequestError(
+                "Nothing is known of how many groups units are in; release a sample, or `touches`."
+            )
+        from onesided.charts import Axes, Series, comparison
+
+        bounds = self.curve.bounds
+        lines = {
+            "all units": [each.total for each in bounds],
+            "noise alone": [each.noise for each in bounds],
+            "left out": [each.cut for each in bounds],
+        }
+        places = [float(each.k) for each in bounds]
+        series = [Series(name=name, x=places, y=y, low=y, high=y) for name, y in lines.items()]
+        axes = Axes(
+            x="max_groups",
+            y="expected error of a group",
+            log_x=len(bounds) > 1,
+            log_y=False,
+            mark=float(self.curve.best.k),
+        )
+        return comparison({self.curve.mechanism: series}, axes, title="Bounds on groups")
 
     def folded(self) -> list[str]:
         """What is said of the options that are not shown."""

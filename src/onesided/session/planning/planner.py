@@ -12,7 +12,8 @@ from onesided.errors import RequestError
 from onesided.language.tree import Value
 from onesided.loss import Number, privacy_budget, privacy_loss, show
 from onesided.policy import Policy
-from onesided.session.asking import Asker
+from onesided.session.asking import Asker, MaxGroups
+from onesided.session.best_bound import Curve, left_out
 from onesided.session.books import Books
 from onesided.session.grouping import Grouping
 from onesided.session.planning.allocation import Allocation, Wish, allocated, wishes
@@ -82,7 +83,7 @@ class Planner:
         *,
         epsilon: Number | None = None,
         error: Number | None = None,
-        max_groups: int | None = None,
+        max_groups: MaxGroups = None,
         domain: Mapping[str, Sequence[Any]] | None = None,
         policy: str | Policy | None = None,
         part: Mapping[str, Any] | None = None,
@@ -107,7 +108,7 @@ class Planner:
         order: str,
         epsilon: Number | None = None,
         error: Number | None = None,
-        max_groups: int | None = None,
+        max_groups: MaxGroups = None,
         domain: Sequence[Any] | None = None,
         policy: str | Policy | None = None,
         part: Mapping[str, Any] | None = None,
@@ -256,8 +257,14 @@ class Planner:
             pricing = self._pricing()
             basis = self._basis(pricing, groups, within, supposing)
             counted = CountWays(self.asking, groups, within, basis.supposed, pricing)
+            curve = None if aim.epsilon is None else counted.curve(aim.epsilon)
+            if curve is not None:
+                counted = replace(counted, likely_bound=curve.best.k)
             order = usefulness if aim.error is None else cheapness
-            return self._plan(groups, basis, pricing, sorted(counted.options(aim), key=order))
+            options = sorted(counted.options(aim), key=order)
+            if aim.epsilon is None:
+                curve = counted.curve(options[0].epsilon)
+            return self._plan(groups, basis, pricing, options, curve=curve)
 
     def _together(self, asked: Figures, aim: Aim, supposing: Supposing) -> Plan:
         """The figures of one answer, all of the same groups and at the same share of ε."""
@@ -284,16 +291,20 @@ class Planner:
         pricing: Pricing,
         options: Sequence[Option],
         *,
+        curve: Curve | None = None,
         together: Price | None = None,
     ) -> Plan:
+        units = self.asking.facts.units
         return Plan(
             by=tuple(groups.details["by"]),
             where=groups.details["where"],
-            facts=groups.public(self.asking.facts.units, supposed=basis.supposed),
+            facts=groups.public(units, supposed=basis.supposed),
             basis=basis,
             left=pricing.left,
             budget=pricing.budget,
             rows=tuple(options),
+            left_out=left_out(groups, basis.supposed, units),
+            curve=curve,
             together=together,
         )
 

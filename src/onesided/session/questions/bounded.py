@@ -26,15 +26,23 @@ from onesided.session.questions.base import (
 )
 from onesided.session.questions.choosing import counting
 from onesided.session.questions.counts import CountingQuestion
-from onesided.session.questions.touches import EDGES, ranged, touched_from
+from onesided.session.questions.touches import (
+    likely_number,
+    ranged,
+    ranges_for,
+    share_from,
+    touched_from,
+)
 from onesided.session.requests import Request
 from onesided.session.supposed import Supposed
 from onesided.session.table import Reading
 
 AUTO = "auto"
 """In place of a bound: the one that promises the least error."""
-LOOK_SHARE = Fraction(1, 20)
-"""The part of ε for the look, where nothing is known yet."""
+LOOK_SHARES = (Fraction(1, 50), Fraction(1, 20), Fraction(1, 10))
+"""The parts of ε that a look may take, where nothing is known yet."""
+_ENOUGH = 100
+"""The first of them is taken that tells so many units from noise, or else the last."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +97,10 @@ class BoundedCount(Question, TwoStep):
     @property
     def spent(self) -> Fraction:
         """What the look costs."""
-        return Fraction(0) if self.supposed.touched is not None else LOOK_SHARE * self.epsilon
+        if self.supposed.touched is not None:
+            return Fraction(0)
+        looks = [share * self.epsilon for share in LOOK_SHARES]
+        return next((each for each in looks if each * self.facts.units >= _ENOUGH), looks[-1])
 
     @property
     def _rest(self) -> Fraction:
@@ -112,17 +123,25 @@ class BoundedCount(Question, TwoStep):
 
     def look(self, reading: Reading) -> bytes:
         """The bound and what it follows from; by the account's releases, or by one of its own."""
-        supposed, counts = self.supposed, {}
+        supposed, counts = self.supposed, dict[int, float]()
         if supposed.touched is None:
-            _, data = ranged(reading, self.groups)
-            found = OneSided().measure(data, self.spent, reading.rng).value.tolist()
-            counts = dict(zip(EDGES, found, strict=True))
-            touched = touched_from(counts, self.facts.units, self.groups)
-            supposed = replace(supposed, touched=touched)
+            counts = self._ranges(reading)
+            units = self.facts.units
+            touched = touched_from(counts, units, self.groups)
+            share = max(supposed.nonsensitive_share, share_from(counts, units))
+            supposed = replace(supposed, touched=touched, nonsensitive_share=share)
         curve = self.curve(supposed)
         k = 1 if curve is None else curve.best.k
         said = {"max_groups": k, "epsilon": str(self.spent), "from": self.known_from}
-        return json.dumps({**said, "counts": list(counts.values())}, sort_keys=True).encode()
+        return json.dumps({**said, "counts": list(counts.items())}, sort_keys=True).encode()
+
+    def _ranges(self, reading: Reading) -> dict[int, float]:
+        """How many non-sensitive units are in each range of numbers of groups, one-sided."""
+        edges = ranges_for(self.facts.units, self.spent)
+        _, data = ranged(reading, self.groups, edges)
+        found = OneSided().measure(data, self.spent, reading.rng)
+        numbers = map(likely_number, found.value.tolist(), found.parts["lower"].tolist())
+        return dict(zip(edges, numbers, strict=True))
 
     def decided(self, look: bytes) -> Runnable | TwoStep:
         said = json.loads(look)
@@ -200,5 +219,4 @@ class _BoundedRun(Runnable):
 
 def ranges_in(look: bytes) -> dict[int, float]:
     """How many units a look has found in each range of numbers of groups; nothing where none."""
-    counts = json.loads(look)["counts"]
-    return dict(zip(EDGES, counts, strict=True)) if counts else {}
+    return {int(least): float(count) for least, count in json.loads(look)["counts"]}

@@ -120,15 +120,31 @@ class CountingQuestion(Question):
 
     def expected_error(self, supposed: Supposed = NOTHING_KNOWN) -> float | None:
         """Of what is counted; where a bound leaves groups out, that comes on top."""
-        if self.missing is Missing.MAX_GROUPS:
-            return None
+        found = [share * error for share, _, error in self.errors_by_size(supposed)]
+        return sum(found) if found else None
+
+    def errors_by_size(self, supposed: Supposed) -> list[tuple[float, float, float]]:
+        """For each size a share of the groups, the mean of those units, and the expected error.
+
+        Nothing where nobody can say.
+        """
         public = self.supposed(supposed)
+        if self.missing is Missing.MAX_GROUPS or public.supposed_bins is None:
+            known = None if self.missing is Missing.MAX_GROUPS else self._expected(public)
+            return [] if known is None else [(1.0, 0.0, known)]
+        density = public.density or 0.0
         found = [
-            (share, self.mechanism.expected_error(resized(public, size), self.epsilon))
+            (share, size * density, self._expected(resized(public, size)))
             for share, size in supposed.sizes
         ]
-        known = [share * error for share, error in found if error is not None]
-        return sum(known) if known else None
+        return [(share, size, error) for share, size, error in found if error is not None]
+
+    def _expected(self, public: PublicShape) -> float | None:
+        """A sensitive unit of several groups is in others than those that the policy names."""
+        error = self.mechanism.expected_error(public, self.epsilon)
+        if error is None or not self.mechanism.reads_policy or self.groups.single:
+            return error
+        return error + (public.density or 0.0) * (1 - public.nonsensitive_share)
 
     @property
     def assumes(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from onesided.data import Axis, Histogram, MeasurementTerms
 from onesided.data.release import ReleaseKind, payload_of
-from onesided.engine.base import TALLIED
+from onesided.engine.base import TALLIED, Coins
 from onesided.errors import RequestError
 from onesided.mechanisms.base import PublicShape
 from onesided.mechanisms.one_sided import OneSided
@@ -22,22 +23,29 @@ from onesided.session.grouping import Grouping
 from onesided.session.questions.base import COINS, Question, ReleaseTerms, Runnable
 from onesided.session.questions.counts import COUNT
 from onesided.session.requests import Request
-from onesided.session.supposed import Touched
+from onesided.session.supposed import USUAL_SHARE, Touched
 from onesided.session.table import Reading
 
-_SINGLE, _MOST, _GROWTH = 8, 4096, 2**0.25
+_MOST = 4096
+_FINEST, _COARSEST = 4, 1
+_UNITS_A_RANGE = 32
+"""So many units, beside the scale of the noise, are wanted for each range in a doubling."""
 
 
-def _edges() -> tuple[int, ...]:
-    """Where ranges begin: of one number up to 8, then four for each doubling."""
-    edges = list(range(1, _SINGLE + 1))
+def ranges(fine: int) -> tuple[int, ...]:
+    """The least number of groups in each range, so that `fine` of them begin in a doubling."""
+    edges = [1]
     while edges[-1] < _MOST:
-        edges.append(max(edges[-1] + 1, round(edges[-1] * _GROWTH)))
+        edges.append(max(edges[-1] + 1, round(edges[-1] * 2 ** (1 / fine))))
     return tuple(edges)
 
 
-EDGES = _edges()
-"""The least number of groups in each range."""
+def ranges_for(units: int, epsilon: Fraction) -> tuple[int, ...]:
+    """Ranges for a release at `epsilon`: the fewer units beside the noise, the wider."""
+    fine = int(units * epsilon / _UNITS_A_RANGE)
+    return ranges(min(max(fine, _COARSEST), _FINEST))
+
+
 TOUCHING = "touching"
 """The key under which a request says which groups it is about."""
 
@@ -90,7 +98,12 @@ class Touches(Question, Runnable):
     @property
     def said(self) -> MeasurementTerms:
         """What is said of the run beforehand."""
-        return OneSided().terms(PublicShape((len(EDGES),)), self.epsilon)
+        return OneSided().terms(PublicShape((len(self.edges),)), self.epsilon)
+
+    @property
+    def edges(self) -> tuple[int, ...]:
+        """Where the ranges begin."""
+        return ranges_for(self.facts.units, self.epsilon)
 
     @property
     def layout(self) -> Layout:
@@ -98,7 +111,7 @@ class Touches(Question, Runnable):
         return Layout((TALLIED,), COUNT, self.said)
 
     def run(self, reading: Reading) -> bytes:
-        keys, data = ranged(reading, self.groups)
+        keys, data = ranged(reading, self.groups, self.edges)
         measurement = OneSided().measure(data, self.epsilon, reading.rng)
         return payload_of(self.layout.table(keys, data, measurement))
 
@@ -121,8 +134,13 @@ class SampledTouches(Touches):
     def said(self) -> MeasurementTerms:
         return sample_terms(self.epsilon)
 
+    @property
+    def edges(self) -> tuple[int, ...]:
+        return ranges(_FINEST)
+
     def run(self, reading: Reading) -> bytes:
-        keys, data = ranged(reading, self.groups, sampled=self)
+        coins = reading.coins(self.epsilon)
+        keys, data = ranged(reading, self.groups, self.edges, coins=coins)
         measurement = sample_measurement(data, self.epsilon)
         return payload_of(self.layout.table(keys, data, measurement))
 
@@ -133,37 +151,50 @@ def touching(groups: Grouping) -> dict[str, Any]:
 
 
 def ranged(
-    reading: Reading, groups: Grouping, *, sampled: Question | None = None
+    reading: Reading, groups: Grouping, edges: tuple[int, ...], *, coins: Coins | None = None
 ) -> tuple[pa.Table, Histogram]:
-    """The units in each range of numbers; with `sampled` those of the sample at its ε."""
-    coins = None if sampled is None else reading.coins(sampled.epsilon)
+    """The units in each range of numbers; with `coins` those of that sample."""
     tally = reading.tally(groups, coins=coins)
     numbers = tally.keys.column(0).to_numpy().astype(np.int64)
-    place = np.searchsorted(np.array(EDGES), numbers, side="right") - 1
-    whole, nonsensitive = (_added(place, each) for each in (tally.all, tally.nonsensitive))
-    axes = (Axis(TALLIED.name, EDGES),)
+    place = np.searchsorted(np.array(edges), numbers, side="right") - 1
+    whole, nonsensitive = (
+        _added(place, each, len(edges)) for each in (tally.all, tally.nonsensitive)
+    )
+    axes = (Axis(TALLIED.name, edges),)
     return tally.keys, Histogram(whole, nonsensitive, axes, k=1, total_public=False)
 
 
-def _added(place: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    found = np.zeros(len(EDGES), dtype=np.int64)
+def _added(place: NDArray[np.int64], counts: NDArray[np.int64], bins: int) -> NDArray[np.int64]:
+    found = np.zeros(bins, dtype=np.int64)
     np.add.at(found, place, counts)
     return found
 
 
+def likely_number(value: float, floor: float) -> float:
+    """Of a range: what is released is corrected by no more than is certain of it.
+
+    Small numbers are more frequent than large ones, and a corrected tail would weigh too much.
+    """
+    return floor + min(floor, value - floor)
+
+
+def share_from(counts: Mapping[int, float], units: int) -> float:
+    """The share of non-sensitive units, at least one half; there are some more beside these."""
+    return min(max(sum(counts.values()) / units, USUAL_SHARE), 1.0)
+
+
 def touched_from(counts: Mapping[int, float], units: int, groups: Grouping) -> Touched:
-    """What a release says: `counts` of non-sensitive units by the least number of their range.
+    """What is known of `counts` non-sensitive units, by the least number of each range.
 
     Where nothing is filtered, each of the `units` is in some group, and the others are taken to be
     like these. Else as many units are taken to be non-sensitive as are not.
     """
-    middles = {_middle(least): count for least, count in counts.items() if count > 0}
+    edges = sorted(counts)
+    ends = [*(beyond - 1 for beyond in edges[1:]), edges[-1]]
+    middles = {
+        float((least * most) ** 0.5): counts[least]
+        for least, most in zip(edges, ends, strict=True)
+        if counts[least] > 0
+    }
     seen = sum(middles.values())
     return Touched.of(middles, seen if groups.where is None else max(seen, units / 2))
-
-
-def _middle(least: int) -> float:
-    """The geometric mean of the ends of a range, which is the number itself where it is one."""
-    place = EDGES.index(least)
-    beyond = EDGES[place + 1] if place + 1 < len(EDGES) else least + 1
-    return float((least * (beyond - 1)) ** 0.5)
