@@ -49,7 +49,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     os.link(tmp_path / "rows.parquet", tmp_path / "hard.parquet")
     (tmp_path / "ages.csv").write_text("18\n19\n20\n21\n22\n")
     (tmp_path / "onesided.toml").write_text(
-        '[datasets.people]\nsource = "rows.parquet"\nunit = "rows"\npolicy = "age < 18"\nbudget = 9\n'
+        '[datasets.people]\nsource = "rows.parquet"\nunit = "rows"\n'
+        'policy = "age < 18"\nbudget = 9\n'
         'ledger = "named.receipt.json"\n'
     )
     (tmp_path / "described.receipt.json").symlink_to("onesided.toml")

@@ -148,9 +148,18 @@ class BoundKey(Key):
         return evaluate(self.typed, row)
 
 
-@lru_cache(maxsize=_MOST_KEPT)
 def _parsed(text: str) -> Expression:
+    # What is no text may not even have a hash; the parser refuses it.
+    return _kept(text) if isinstance(text, str) else _checked(text)
+
+
+@lru_cache(maxsize=_MOST_KEPT)
+def _kept(text: str) -> Expression:
     """The tree of a text; the same texts come again and again, and trees are values."""
+    return _checked(text)
+
+
+def _checked(text: str) -> Expression:
     # The parser takes a while to load: nothing pays for it before the first text is read.
     from onesided.language.parser import MAX_LENGTH, parse
 
