@@ -25,7 +25,8 @@ TABLE = pa.table(
 
 
 def opened(source: Any, **options: Any) -> osd.Dataset:
-    return osd.open(source, policy="n = 3", budget=100, connection="datafusion", **options)
+    given = {"unit": "rows", "policy": "n = 3", "budget": 100, **options}
+    return osd.open(source, connection="datafusion", **given)
 
 
 def test_csv_is_refused(tmp_path: Path) -> None:
