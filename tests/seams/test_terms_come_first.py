@@ -39,6 +39,11 @@ def sound(*, found: bool) -> list[str]:
 QUESTIONS: dict[str, Asking] = {
     **{f"{name}, declared": counting(name, domain=DOMAIN) for name in sound(found=False)},
     **{f"{name}, found": counting(name) for name in sound(found=True)},
+    "auto bound": lambda data: data.count(
+        "room", epsilon=1, max_groups="auto", mechanism="one-sided"
+    ),
+    "auto bound, auto": lambda data: data.count("room", epsilon=1, max_groups="auto"),
+    "touches": lambda data: data.touches("room", epsilon=1),
     "rr": lambda data: data.count("room", epsilon=1, mechanism="rr"),
     "sample": lambda data: data.sample(1),
     "sum": lambda data: data.sum("device", "room", bound=8, epsilon=1, max_groups=2),

@@ -57,12 +57,29 @@ def report(
             {
                 **facts,
                 "figure": release.receipt.figure,
+                **_accuracy(release),
                 "mechanism": receipt["mechanism"],
                 "promise": receipt.promise,
                 "cost": f"ε = {account['cost']}; spent {account['spent']} of {account['budget']}, "
                 f"left {account['left']} ({account['ledger']})",
             }
         )
+
+
+def _accuracy(release: Any) -> dict[str, str]:
+    """How far off it was expected to be, how far intervals reach, and how a bound was found."""
+    from onesided.data.release import TableRelease
+
+    facts = {}
+    if isinstance(release, TableRelease) and release.accuracy.said:
+        facts["error"] = release.accuracy.said
+    bound = release.error.get("bound")
+    if bound is not None:
+        facts["bound"] = (
+            f"max_groups = {bound['max_groups']}, from {bound['chosen_from']}; "
+            f"ε = {bound['epsilon']} of the cost"
+        )
+    return facts
 
 
 @contextmanager

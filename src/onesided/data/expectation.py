@@ -27,6 +27,13 @@ class Accuracy:
     expected: float | None
     reach: float | None
 
+    @property
+    def said(self) -> str:
+        """Both in words, as far as they are known."""
+        expected = "" if self.expected is None else f"±{self.expected:.3g} a group expected"
+        reach = "" if self.reach is None else f"intervals reach ±{self.reach:.3g} on average"
+        return "; ".join(each for each in (expected, reach) if each)
+
 
 def accuracy(error: Mapping[str, Any], table: pa.Table) -> Accuracy:
     """What the `error` of a receipt has said, at the number of groups that were released."""
