@@ -144,8 +144,8 @@ def _page(
     columns = counts.table.to_pydict()
     page.figure(
         svg(heatmap(columns, x=BY[1], y=BY[0], figure="count", title="Device-days")),
-        f"Released by the mechanism {counts.receipt['mechanism']}: {counts.receipt['noise']}. It is "
-        f"a {counts.receipt.figure}, a bound that the sample has shown to err least.",
+        f"Released by the mechanism {counts.receipt['mechanism']}: {counts.receipt['noise']}. "
+        f"It is a {counts.receipt.figure}, a bound that the sample has shown to err least.",
     )
     page.heading("True records")
     shown = sample.table.slice(0, ROWS_SHOWN)
