@@ -104,7 +104,7 @@ class Bench:
             self.plain.execute(f"SET memory_limit = '{memory_limit}'")
             self.plain.execute(f"SET temp_directory = '{folder}'")
         self.coins = Coins(fresh_coin_key(), EPSILON)
-        self.dataset = osd.open(self.grouped, policy="NOT consent", budget=10**6)
+        self.dataset = osd.open(self.grouped, policy="NOT consent", budget=10**6, unit="rows")
         self.by_unit = DuckDBEngine(self.trace, Unit(("device", "day")), memory_limit=memory_limit)
         self.by_row = DuckDBEngine(self.people, Unit(), memory_limit=memory_limit)
         self.small = DuckDBEngine(self.grouped, Unit(), memory_limit=memory_limit)
@@ -131,7 +131,7 @@ class Bench:
     def release(self) -> None:
         """A whole release by the default mechanism: charge, probe, choice and second step."""
         clubs = {"club": list(range(GROUPS))}
-        self.dataset.count(by="club", domain=clubs, epsilon=EPSILON, fresh=True)
+        self.dataset.count(by="club", domain=clubs, epsilon=EPSILON, fresh=True, yes=True)
 
     def copy(self, query: str) -> None:
         self.plain.execute(f"COPY ({query}) TO '{self.folder / 'plain.parquet'}'")

@@ -29,6 +29,8 @@ Number: TypeAlias = int | str | float | Decimal | Fraction
 LEAST_LOSS, MOST_LOSS = Fraction(1, 10**9), Fraction(10**6)
 """The range of an ε. Below it noise exceeds all counts that there are. Long before its upper end
 nothing is hidden any more; there exact weights take half a minute at the most."""
+MOST_UNASKED = Fraction(10)
+"""An ε above it has to be meant: it lets some outputs be e¹⁰ = 22,026 times likelier."""
 LEAST, MOST = Fraction(1, 10**15), Fraction(10**9)
 """The range of a budget, which many ε make up, and of the shares of one that mechanisms get."""
 MOST_DIGITS = 50
@@ -98,6 +100,17 @@ def positive(
 def privacy_loss(value: Number) -> Fraction:
     """An ε as it is asked for: positive, within a range, and no odd fraction."""
     return _even(positive(value, least=LEAST_LOSS, most=MOST_LOSS), "epsilon")
+
+
+def meant_loss(value: Number, *, yes: bool) -> Fraction:
+    """`privacy_loss(value)`, refused where it hides next to nothing and nobody said `yes` to it."""
+    exact = privacy_loss(value)
+    if exact > MOST_UNASKED and not yes:
+        raise InputError(
+            f"An epsilon above {MOST_UNASKED} hides next to nothing; ask for less, or say yes=True "
+            "if it is meant."
+        )
+    return exact
 
 
 def privacy_budget(value: Number) -> Fraction:

@@ -157,11 +157,10 @@ def test_what_is_sensitive_shows_in_no_message(
 
 
 def _promise() -> str:
-    from onesided.data.units import Unit
-    from onesided.loss import Loss
-    from onesided.session.receipts import guarantee
-
-    return guarantee(Loss(0, 1), POLICY, Unit(("device", "day")))
+    return (
+        "(P, 1)-OSDP: replacing one sensitive record (device, day) by any other makes no outcome "
+        f"more than e^1 times likelier. Sensitive is where {POLICY}, or NULL."
+    )
 
 
 def test_help_and_version_load_no_engine() -> None:

@@ -94,14 +94,14 @@ def test_a_described_data_set_is_called_by_its_name(
 
 
 BAD = {
-    "sum without max-groups": (["sum", "visits.parquet", *ACCOUNT, *SUM[:-2]], 2, "max_groups"),
+    "sum without max-groups": (["sum", "visits.parquet", *ACCOUNT, *SUM[:-2]], 2, "--max-groups"),
     "sum of texts": (["sum", "visits.parquet", *ACCOUNT, *SUM, "--column", "room"], 2, "numbers"),
     "uneven grid": (["sum", "visits.parquet", *ACCOUNT, *SUM, "--grid", "0.3"], 2, "whole number"),
     "over budget": (["mean", "visits.parquet", *ACCOUNT, *SUM, "--budget", "0.5"], 3, "budget"),
     "output format": (["mean", "visits.parquet", *ACCOUNT, *SUM, "--out", "x.pdf"], 2, "format"),
     "no SELECT": (["sql", "DROP TABLE visits", "visits.parquet", *ACCOUNT], 2, "SELECT"),
     "another table": (["sql", "SELECT COUNT(*) FROM x", "visits.parquet", *ACCOUNT], 2, "visits"),
-    "rows": (["sql", "SELECT COUNT(*) FROM visits", "visits.parquet", *ACCOUNT], 2, "max_rows"),
+    "rows": (["sql", "SELECT COUNT(*) FROM visits", "visits.parquet", *ACCOUNT], 2, "--max-rows"),
     "bound": (["sql", COUNT, "visits.parquet", *ACCOUNT, "--bound", "paid"], 2, "NAME=VALUE"),
     "public": (["sql", COUNT, "visits.parquet", *ACCOUNT, "--public", "r=no.csv"], 2, "no file"),
 }

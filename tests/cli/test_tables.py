@@ -95,7 +95,7 @@ def test_parts_and_a_stricter_policy(
     assert run([*ask, "--stricter-policy", "room = 'lab'", "--mechanism", "one-sided"]) == 2
     assert "relax" in shown(capsys)
     assert run([*ask, "--part", "room=lab"]) == 2
-    assert "partition_by" in shown(capsys)
+    assert "--partition-by" in shown(capsys)
 
 
 def test_what_the_steward_prepares(

@@ -30,7 +30,9 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_terminal_sees_a_bar_with_the_remaining_time(source: Path, tmp_path: Path) -> None:
-    shown = on_a_terminal(command(["sample", str(source), "--policy", POLICY], tmp_path))
+    shown = on_a_terminal(
+        command(["sample", str(source), "--unit", "rows", "--policy", POLICY], tmp_path)
+    )
     text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown)
     assert "Opening" in text
     shares = [int(found) for found in re.findall(r"Drawing the sample.*?(\d+)%", text)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import replace
 
 import pytest
 
@@ -18,10 +17,8 @@ from onesided.audit import (
     target,
 )
 from onesided.audit.neighbours import Candidate
-from onesided.audit.targets import running
 from onesided.mechanisms.base import Kind
 from onesided.mechanisms.registry import mechanism, mechanism_names
-from support.controls import AutoWithoutTrials
 
 EPSILON = 1
 MOST_PATHS = 300
@@ -37,14 +34,6 @@ BUCKET_EFFORT = Effort(search=20, random=0, climbs=0, learn=3_000, test=5_000)
 """For mechanisms whose flaw is in the choice of buckets, which takes more runs to show."""
 
 FLAWED_BUCKETS = ("dawa-reference", "dawaz-reference")
-
-
-def claim_of(name: str) -> Target:
-    """What the name claims; `auto` has one choice for all probes, as its trials take too long."""
-    claim = target(name, EPSILON)
-    if name != "auto":
-        return claim
-    return replace(claim, mechanism=running(AutoWithoutTrials(), claim.epsilon))
 
 
 def few_pairs(claim: Target) -> list[Candidate]:
@@ -73,7 +62,7 @@ def exactly(claim: Target, audit: ExactAudit) -> bool:
 
 @pytest.mark.parametrize("name", mechanism_names())
 def test_what_is_sound_is_not_rejected_and_what_is_broken_is(name: str):
-    claim = claim_of(name)
+    claim = target(name, EPSILON)
     broken = mechanism(name).kind is Kind.BROKEN
     audit = ExactAudit(most_units=1, most_paths=MOST_PATHS, tolerance=claim.tolerance)
     try:
@@ -86,7 +75,7 @@ def test_what_is_sound_is_not_rejected_and_what_is_broken_is(name: str):
 @pytest.mark.soak
 @pytest.mark.parametrize("name", mechanism_names())
 def test_at_length(name: str):
-    claim = claim_of(name)
+    claim = target(name, EPSILON)
     broken = mechanism(name).kind is Kind.BROKEN
     assert claim.by_runs(StatisticalAudit(seconds=SOAK_SECONDS, workers=2)).rejected == broken
     audit = ExactAudit(

@@ -95,7 +95,7 @@ def _kill_and_check(folder: Path, runs: int, seed: int) -> None:
     with opened(where.source, where.ledger, where.budget) as dataset:
         assert dataset.budget.left == 0
         with pytest.raises(BudgetError):
-            dataset.count("room", epsilon=EPSILON, max_groups=1, mechanism="one-sided")
+            dataset.count("room", epsilon=EPSILON, max_groups=1, mechanism="one-sided", yes=True)
         answers = [Question(run).ask(dataset) for run in range(runs)]
         assert answers == [end.answer for end in ends[1:]], "all answers stay, and stay free"
         assert dataset.budget.left == 0

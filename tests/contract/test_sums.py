@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +11,12 @@ import numpy as np
 import pytest
 
 import onesided as osd
-from onesided.audit import ExactAudit, Step, loss_claims
-from onesided.audit.world import Database, SmallWorld
 from onesided.data import Histogram, Measured, Measurement, MeasurementTerms
 from onesided.errors import InputError, MechanismRefused
 from onesided.loss import Loss
 from onesided.mechanisms import sums
 from onesided.mechanisms.sums import GridTotals, mean_terms, release_mean, release_sum, sum_terms
 from onesided.randomness import Randomness, seeded
-from support.audited import TOO_LITTLE_NOISE
 from support.histograms import exact_only
 from support.payments import STEP, payments
 from support.terms import assert_fits
@@ -203,77 +198,3 @@ def test_a_session_charges_the_loss_of_the_release(figure: str, epsilon: Fractio
     assert release.receipt["loss"]["nonsensitive"] == str(epsilon)
     assert release.receipt["mechanism"] == f"one-sided-{figure}"
     assert "geometric" in release.receipt["noise"]
-
-
-# Held to its claim on every small database: units of up to three steps in two bins.
-
-EPSILON = Fraction(1)
-CEILING = 3
-SMALL = ExactAudit(most_units=2, most_paths=400)
-
-
-@dataclass(frozen=True)
-class Sum:
-    """A sum at ε = `epsilon`, its noise calibrated to amounts of up to `ceiling` steps."""
-
-    epsilon: Fraction = EPSILON
-    ceiling: int = CEILING
-
-    def release(self, data: tuple[GridTotals, Histogram], rng: Randomness) -> Measurement:
-        amounts, _ = data
-        calibrated = GridTotals(amounts.steps, ceiling=self.ceiling, k=amounts.k)
-        return release_sum(calibrated, self.epsilon, rng)
-
-
-@dataclass(frozen=True)
-class Mean:
-    """A mean at ε = `epsilon`."""
-
-    epsilon: Fraction = EPSILON
-
-    def release(self, data: tuple[GridTotals, Histogram], rng: Randomness) -> Measurement:
-        return release_mean(*data, self.epsilon, rng)
-
-
-def amounts_world(bins: int, k: int = 1) -> SmallWorld:
-    """Units with an amount in each of `bins` bins, at most `k` of them not 0, sensitive or not."""
-    amounts = [each for each in product(range(CEILING + 1), repeat=bins) if 0 < _used(each) <= k]
-    values = tuple(product(amounts, (True, False)))
-
-    def build(database: Database) -> tuple[GridTotals, Histogram]:
-        open_ = [np.array(amount) for amount, is_sensitive in database if not is_sensitive]
-        steps = sum(open_, np.zeros(bins, dtype=np.int64))
-        units = sum(((each > 0).astype(np.int64) for each in open_), np.zeros(bins, dtype=np.int64))
-        return (
-            GridTotals(steps, ceiling=CEILING, k=k),
-            Histogram(units, units, k=k, total_public=False),
-        )
-
-    return SmallWorld(values, frozenset(each for each in values if each[1]), build)
-
-
-def _used(amounts: tuple[int, ...]) -> int:
-    return sum(amount > 0 for amount in amounts)
-
-
-@pytest.mark.parametrize(("bins", "k", "units"), [(1, 1, 2), (2, 2, 1)])
-def test_a_sum_keeps_its_promise_exactly_and_pays_no_more_than_it_must(
-    bins: int, k: int, units: int
-) -> None:
-    world, claims = amounts_world(bins, k), loss_claims(Loss(0, EPSILON))
-    audit = replace(SMALL, most_units=units)
-    report = audit.claims(Sum(), world, claims)
-    assert report.verified
-    assert report.finding(Step.ADD_NONSENSITIVE).attained
-    assert audit.claims(Sum(TOO_LITTLE_NOISE), world, claims).rejected
-
-
-def test_a_mean_keeps_its_promise_exactly() -> None:
-    report = SMALL.claims(Mean(), amounts_world(1), loss_claims(Loss(0, EPSILON)))
-    assert report.verified
-    assert SMALL.claims(Mean(2 * EPSILON), amounts_world(1), loss_claims(Loss(0, EPSILON))).rejected
-
-
-def test_a_bound_that_is_not_enforced_is_found() -> None:
-    report = SMALL.claims(Sum(ceiling=2), amounts_world(1), loss_claims(Loss(0, EPSILON)))
-    assert report.rejected

@@ -25,7 +25,8 @@ TABLE = pa.table(
 
 
 def opened(source: Any, **options: Any) -> osd.Dataset:
-    return osd.open(source, policy="n = 3", budget=100, connection="datafusion", **options)
+    given = {"unit": "rows", "policy": "n = 3", "budget": 100, **options}
+    return osd.open(source, connection="datafusion", **given)
 
 
 def test_csv_is_refused(tmp_path: Path) -> None:
@@ -36,7 +37,7 @@ def test_csv_is_refused(tmp_path: Path) -> None:
 
 def test_a_table_is_refused() -> None:
     with pytest.raises(RequestError, match="no tables of its own"):
-        osd.open(table="visits", policy="n = 3", connection="datafusion")
+        osd.open(table="visits", policy="n = 3", connection="datafusion", unit="rows")
 
 
 @pytest.mark.parametrize("limit", ["much", "2", "2PB", "-1GB"])
@@ -84,9 +85,14 @@ def test_a_policy_in_python_runs_on_a_frame() -> None:
     kept = {}
     for name, policy in (("python", lambda row: row["n"] == 3), ("sql", "n = 3")):
         with osd.open(
-            TABLE, policy=policy, connection="datafusion", budget=50, rng=osd.seeded(1)
+            TABLE,
+            policy=policy,
+            connection="datafusion",
+            budget=50,
+            rng=osd.seeded(1),
+            unit="rows",
         ) as data:
-            kept[name] = data.sample(40).table
+            kept[name] = data.sample(40, yes=True).table
     assert kept["python"] == kept["sql"]
     assert kept["sql"]["n"].to_pylist().count(3) == 0
 

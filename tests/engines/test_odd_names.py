@@ -183,14 +183,14 @@ def _check_answers(data: osd.Dataset, columns: dict[str, list[Any]]) -> None:
     """At so large an ε nearly every open row is in the sample, and no count is off."""
     unit, _, other, word = columns
     rows = [row for row in zip(*columns.values(), strict=True) if row[1] != 4]
-    found = data.sample(EPSILON).table
+    found = data.sample(EPSILON, yes=True).table
     assert found.column_names == list(columns)
     assert sorted(zip(*(column.to_pylist() for column in found.columns), strict=True)) == rows
-    some = data.sample(EPSILON, where=f"{called(other)} <> 1", columns=[unit, word]).table
+    some = data.sample(EPSILON, where=f"{called(other)} <> 1", columns=[unit, word], yes=True).table
     assert some.column_names == [unit, word]
     pairs = sorted(zip(*(column.to_pylist() for column in some.columns), strict=True))
     assert pairs == [(row[0], row[3]) for row in rows if row[2] != 1]
-    asked = {"epsilon": EPSILON, "mechanism": "one-sided", "max_groups": 1}
+    asked = {"epsilon": EPSILON, "mechanism": "one-sided", "max_groups": 1, "yes": True}
     if word in ANSWER_COLUMNS:
         with pytest.raises(RequestError, match="rename the group key"):
             data.count(by=[called(word)], **asked)

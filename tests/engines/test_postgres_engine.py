@@ -184,7 +184,9 @@ def test_a_unique_key_makes_every_row_a_unit(url: str) -> None:
     settings = {"table": "people", "unit": "id", "policy": "minor", "budget": 40}
     query = "SELECT club, COUNT(*) AS n, AVG(paid) AS mean FROM people GROUP BY club"
     with osd.open(connection=url, **settings) as data:
-        answer = data.sql(query, epsilon=20, bounds={"paid": 6}, mechanism="one-sided").table
+        answer = data.sql(
+            query, epsilon=20, bounds={"paid": 6}, mechanism="one-sided", yes=True
+        ).table
         assert answer.column("n").to_pylist() == [180, 180, 180]
         # Half of ε went to COUNT(*), which is the count of units: asking for it again is free.
         counts = data.count("club", epsilon=10, mechanism="one-sided").table
@@ -194,7 +196,7 @@ def test_a_unique_key_makes_every_row_a_unit(url: str) -> None:
         osd.open(connection=url, **{**settings, "unit": "club"}) as data,
         pytest.raises(RequestError, match="max_rows"),
     ):
-        data.sql(query, epsilon=20, bounds={"paid": 6})
+        data.sql(query, epsilon=20, bounds={"paid": 6}, yes=True)
 
 
 def test_a_view_needs_a_version(url: str) -> None:

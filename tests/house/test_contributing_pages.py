@@ -23,10 +23,13 @@ HOUSE = Path(__file__).parents[2]
 PAGES = sorted((HOUSE / "docs" / "contributing").glob("*.md"))
 
 
-def first_module(page: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+def text_of(name: str) -> str:
+    return (HOUSE / "docs" / "contributing" / name).read_text(encoding="utf-8")
+
+
+def first_module(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """The first Python block of a page, as the module that a reader makes of it."""
-    text = (HOUSE / "docs" / "contributing" / page).read_text(encoding="utf-8")
-    block, *_ = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    block, *_ = re.findall(r"```python\n(.*?)```", text_of(name), re.DOTALL)
     path = folder / "printed.py"
     path.write_text(block, encoding="utf-8")
     spec = importlib.util.spec_from_file_location("printed", path)
@@ -65,6 +68,37 @@ def test_the_figure_judges_its_claim(tmp_path: Path, monkeypatch: pytest.MonkeyP
     results = Results.joined(each.rows(setting) for each in figure.trials(setting))
     (claim,) = figure.section(setting, results).claims
     assert claim.verdict is ClaimVerdict.HOLDS
+
+
+def test_what_the_engine_page_quotes_stands_there() -> None:
+    quoted = re.findall(
+        r"^`([^`]+)`:\n\n```python\n(.*?)```", text_of("engine.md"), re.DOTALL | re.M
+    )
+    assert len(quoted) >= 5
+    for path, block in quoted:
+        assert block in (HOUSE / path).read_text(encoding="utf-8"), path
+
+
+def test_the_engine_page_lists_every_file_that_knows_datafusion() -> None:
+    listed = re.findall(
+        r"`([^`]+)`", "\n".join(re.findall(r"^\|.*\|$", text_of("engine.md"), re.M))
+    )
+    known = [
+        path.relative_to(HOUSE).as_posix()
+        for folder in ("src", "tests", "docs", "benchmarks", "examples")
+        for path in (HOUSE / folder).rglob("*")
+        if path.suffix in (".py", ".md") and "contributing" not in path.as_posix()
+    ]
+    known += [path.name for path in HOUSE.glob("*.*") if path.suffix in (".md", ".toml")]
+    touched = {
+        each
+        for each in known
+        if "datafusion" in (HOUSE / each).read_text(encoding="utf-8").casefold()
+    }
+    folder = "src/onesided/engine/datafusion/"
+    assert {folder if each.startswith(folder) else each for each in touched} == {
+        each for each in listed if "/" in each or each.endswith((".md", ".toml"))
+    }
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

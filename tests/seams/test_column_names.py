@@ -72,7 +72,7 @@ def test_names_that_are_alike_are_refused(
 ) -> None:
     source = write(names, tmp_path)
     with pytest.raises(SourceError, match=r"rename|write|give"):
-        osd.open(source, policy="age < 18", budget=1)
+        osd.open(source, policy="age < 18", budget=1, unit="rows")
     with pytest.raises(SourceError):
         read_public("p", source)
 
@@ -86,29 +86,29 @@ def test_files_with_other_columns_are_refused(
     write: Any, names: tuple[str, ...], tmp_path: Path
 ) -> None:
     with pytest.raises(SourceError):
-        osd.open(write(names, tmp_path), policy="age < 18", budget=1)
+        osd.open(write(names, tmp_path), policy="age < 18", budget=1, unit="rows")
 
 
 def test_files_with_other_types_are_refused(tmp_path: Path) -> None:
     pq.write_table(pa.table({"age": pa.array([1], pa.int64())}), tmp_path / "a.parquet")
     pq.write_table(pa.table({"age": pa.array(["old"])}), tmp_path / "b.parquet")
     with pytest.raises(SourceError, match="same columns"):
-        osd.open(tmp_path, policy="age < 18", budget=1)
+        osd.open(tmp_path, policy="age < 18", budget=1, unit="rows")
 
 
 @pytest.mark.parametrize("write", [frame, parquet, csv])
 @pytest.mark.parametrize("name", ["osd_x", "OSD_x", "\uff4fsd_x", "osd _x"], ids=ascii)
 def test_reserved_names_are_refused(write: Any, name: str, tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="reserved"):
-        osd.open(write(["age", name], tmp_path), policy="age < 18", budget=1)
+        osd.open(write(["age", name], tmp_path), policy="age < 18", budget=1, unit="rows")
 
 
 @pytest.mark.parametrize("write", [frame, parquet, csv])
 def test_odd_names_are_kept(write: Any, tmp_path: Path) -> None:
     names = ["a b.c", 'say ""x""' if write is csv else 'say "x"']
     source = write([f'"{name}"' for name in names] if write is csv else names, tmp_path)
-    with osd.open(source, policy='"a b.c" < 18', budget=40) as data:
-        rows = data.sample(40).table
+    with osd.open(source, policy='"a b.c" < 18', budget=40, unit="rows") as data:
+        rows = data.sample(40, yes=True).table
     assert rows.column_names == ["a b.c", 'say "x"']
     assert rows.column(0).to_pylist() == [30]
 

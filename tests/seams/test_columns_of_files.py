@@ -37,7 +37,18 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "rows.parquet"
 
 
-ASK = ["--policy", "age < 18", "--epsilon", "9", "--budget", "9", "--ledger", "a.ledger"]
+ASK = [
+    "--unit",
+    "rows",
+    "--policy",
+    "age < 18",
+    "--epsilon",
+    "9",
+    "--budget",
+    "9",
+    "--ledger",
+    "a.ledger",
+]
 
 
 @pytest.mark.parametrize("column", [*COLUMNS, "all"])
@@ -72,7 +83,7 @@ def test_the_sentence_says_what_works(source: Path, capsys: pytest.CaptureFixtur
 
 
 def test_the_library_refuses_what_it_cannot_write(source: Path) -> None:
-    with osd.open(source, policy="age < 18", budget=9) as dataset:
+    with osd.open(source, policy="age < 18", budget=9, unit="rows") as dataset:
         dataset.check_writable(["list"], "x.parquet")
         for columns in (["list"], None):
             with pytest.raises(OutputError, match="cannot hold"):

@@ -48,13 +48,15 @@ TABLE = pa.table(
 
 
 def opened(**options: Any) -> osd.Dataset:
-    return osd.open(TABLE, unit=None, policy="FALSE", budget=10_000, **options)
+    return osd.open(TABLE, unit="rows", policy="FALSE", budget=10_000, **options)
 
 
 def counted(by: str, values: Any) -> list[Any]:
     """The exact counts of a declared domain: at so large an epsilon there is no noise."""
     with opened() as data:
-        table = data.count(by, epsilon=300, mechanism="laplace", domain={by: values}).table
+        table = data.count(
+            by, epsilon=300, mechanism="laplace", domain={by: values}, yes=True
+        ).table
     return list(zip(table.column(by).to_pylist(), table.column("count").to_pylist(), strict=True))
 
 
@@ -83,7 +85,7 @@ def test_a_part_with_an_offset_is_the_part_in_utc() -> None:
         partition_by=["ts"],
     ) as data:
         part = {"ts": datetime(2020, 1, 1, tzinfo=EAST)}
-        answer = data.count(epsilon=300, mechanism="laplace", part=part)
+        answer = data.count(epsilon=300, mechanism="laplace", part=part, yes=True)
     assert answer.table.column("count").to_pylist() == [2]
 
 
@@ -95,6 +97,7 @@ def test_a_parameter_of_a_statement_with_an_offset_is_in_utc(moment: datetime) -
             [moment],
             epsilon=300,
             mechanism="laplace",
+            yes=True,
         )
     assert answer.table.column("c").to_pylist() == [2]
 
@@ -200,7 +203,7 @@ def test_the_largest_bound_on_groups_is_answered() -> None:
 
 def test_there_are_not_too_many_keys() -> None:
     table = pa.table({f"c{number}": [True] for number in range(70)})
-    with osd.open(table, policy="FALSE", budget=10, unit=None) as data:
+    with osd.open(table, policy="FALSE", budget=10, unit="rows") as data:
         with pytest.raises(RequestError, match="group keys"):
             data.count(list(table.column_names), epsilon=1)
         names = table.column_names[:MOST_KEYS]
@@ -225,8 +228,10 @@ def test_a_million_consecutive_integers_are_two_comparisons() -> None:
     assert domain is not None
     assert domain.is_range
     table = pa.table({"i": [0, 7, 7, 10**6]})
-    with osd.open(table, policy="FALSE", unit=None, budget=1000) as data:
-        answer = data.count("i", epsilon=300, mechanism="laplace", domain={"i": range(-5, 10**6)})
+    with osd.open(table, policy="FALSE", unit="rows", budget=1000) as data:
+        answer = data.count(
+            "i", epsilon=300, mechanism="laplace", domain={"i": range(-5, 10**6)}, yes=True
+        )
         request = answer.receipt["request"]
         counts = answer.table.column("count").to_numpy()
     assert request["domain"] == {"i": {"from": "-5", "to": "999999", "others": False}}
@@ -282,5 +287,6 @@ def test_numbers_of_numpy_are_numbers_in_a_statement() -> None:
             [np.float64(0.5)],
             epsilon=300,
             mechanism="laplace",
+            yes=True,
         )
     assert answer.table.column("c").to_pylist() == [1]

@@ -159,12 +159,14 @@ def table() -> pa.Table:
 
 
 def opened(data: pa.Table) -> osd.Dataset:
-    return osd.open(data, policy="age < 18", budget=EXACT * 100, rng=seeded(1), name="x")
+    return osd.open(
+        data, policy="age < 18", budget=EXACT * 100, rng=seeded(1), name="x", unit="rows"
+    )
 
 
 def answer(query: str, data: pa.Table | None = None) -> pa.Table:
     with opened(table() if data is None else data) as dataset:
-        return dataset.sql(query, epsilon=EXACT, **LIMITS).table
+        return dataset.sql(query, epsilon=EXACT, **LIMITS, yes=True).table
 
 
 def test_a_nan_key_is_one_group_in_a_statement_with_two_figures() -> None:
@@ -206,9 +208,9 @@ def test_rows_charts_frames_and_files_of_far_keys(key: str, tmp_path: Path) -> N
     with opened(table()) as dataset:
         query = f"SELECT {key} AS k, COUNT(*) AS n, AVG(paid) AS m FROM data GROUP BY {key}"
         limits = {**LIMITS, "max_rows": 1}
-        with dataset.cursor(epsilon=EXACT, **limits) as cursor:
+        with dataset.cursor(epsilon=EXACT, **limits, yes=True) as cursor:
             rows = cursor.execute(query).fetchall()
-        release = dataset.sql(query, epsilon=EXACT, **limits)
+        release = dataset.sql(query, epsilon=EXACT, **limits, yes=True)
     named = {str(row[0]).split(" ")[0]: row[1] for row in rows}
     assert named == {"None": 1, "-8982-05-17": 1, "2022-01-08": 2, "+12921-08-18": 3}
     assert len(release.to_pandas()) == 4
@@ -237,7 +239,17 @@ def test_commands_show_far_keys(
         "sum": ["x.parquet", "--by", key, "--column", "paid", "--bound", "10"],
         "sql": [sql, "x.parquet", "--mechanism", "one-sided"],
     }
-    account = ["--policy", "age < 18", "--epsilon", str(EXACT), "--max-groups", "1"]
+    account = [
+        "--unit",
+        "rows",
+        "--policy",
+        "age < 18",
+        "--epsilon",
+        str(EXACT),
+        "--yes",
+        "--max-groups",
+        "1",
+    ]
     assert run([command, *asked[command], *account, *shown]) == 0
     said = capsys.readouterr()
     assert said.err == ""

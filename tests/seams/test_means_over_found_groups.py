@@ -113,19 +113,21 @@ HOSTILE = {
 @pytest.mark.parametrize("ask", ["auto", "residual", "one-sided", "rr", "sum", "mean"])
 def test_no_key_makes_a_release_fail(name: str, ask: str) -> None:
     """Keys that Python cannot hold, or that differ from themselves, are keys like others."""
-    with osd.open(with_key(HOSTILE[name]), policy="hidden", budget=1000, rng=osd.seeded(1)) as data:
+    with osd.open(
+        with_key(HOSTILE[name]), policy="hidden", budget=1000, rng=osd.seeded(1), unit="rows"
+    ) as data:
         if ask in ("sum", "mean"):
-            getattr(data, ask)("days", by="key", bound=10, epsilon=50)
+            getattr(data, ask)("days", by="key", bound=10, epsilon=50, yes=True)
         else:
-            data.count("key", epsilon=50, mechanism=ask)
+            data.count("key", epsilon=50, mechanism=ask, yes=True)
 
 
 def test_a_mean_is_of_the_groups_that_were_summed() -> None:
     """One statement finds sum and count, so that a NaN key is one group in both."""
     keys = pa.array([*[float("nan")] * 20, *[1.0] * 20], pa.float64())
     table = pa.table({"key": keys, "days": [2] * 20 + [6] * 20, "hidden": [False] * 40})
-    with osd.open(table, policy="hidden", budget=1000, rng=osd.seeded(1)) as data:
-        mean = data.mean("days", by="key", bound=10, epsilon=500).table
+    with osd.open(table, policy="hidden", budget=1000, rng=osd.seeded(1), unit="rows") as data:
+        mean = data.mean("days", by="key", bound=10, epsilon=500, yes=True).table
     assert mean.column("mean").to_pylist() == [6, 2]
     assert mean.column("count").to_pylist() == [20, 20]
 
@@ -133,6 +135,6 @@ def test_a_mean_is_of_the_groups_that_were_summed() -> None:
 def test_days_are_keys_of_an_adaptive_count_like_others() -> None:
     days = [date(2024, 1, 1) + timedelta(days=each % 3) for each in range(300)]
     table = pa.table({"day": days, "hidden": [each % 7 == 0 for each in range(300)]})
-    with osd.open(table, policy="hidden", budget=1000, rng=osd.seeded(1)) as data:
-        counted = data.count("day", epsilon=500, mechanism="auto").table
+    with osd.open(table, policy="hidden", budget=1000, rng=osd.seeded(1), unit="rows") as data:
+        counted = data.count("day", epsilon=500, mechanism="auto", yes=True).table
     assert counted.column("count").to_pylist() == pytest.approx([100, 100, 100], abs=0.1)

@@ -19,7 +19,18 @@ from onesided.data import output
 from onesided.ledger import open_ledger
 from support.interrupting import COMMAND
 
-ASK = ["--policy", "age < 18", "--epsilon", "1", "--budget", "9", "--ledger", "a.ledger"]
+ASK = [
+    "--unit",
+    "rows",
+    "--policy",
+    "age < 18",
+    "--epsilon",
+    "1",
+    "--budget",
+    "9",
+    "--ledger",
+    "a.ledger",
+]
 COUNT = ["--by", "age", "--max-groups", "1", "--mechanism", "one-sided"]
 ROWS = pa.table({"id": list(range(5000)), "age": [18 + row % 5 for row in range(5000)]})
 
@@ -38,7 +49,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     os.link(tmp_path / "rows.parquet", tmp_path / "hard.parquet")
     (tmp_path / "ages.csv").write_text("18\n19\n20\n21\n22\n")
     (tmp_path / "onesided.toml").write_text(
-        '[datasets.people]\nsource = "rows.parquet"\npolicy = "age < 18"\nbudget = 9\n'
+        '[datasets.people]\nsource = "rows.parquet"\nunit = "rows"\n'
+        'policy = "age < 18"\nbudget = 9\n'
         'ledger = "named.receipt.json"\n'
     )
     (tmp_path / "described.receipt.json").symlink_to("onesided.toml")
@@ -340,7 +352,19 @@ def test_two_targets_appear_together_or_not_at_all(folder: Path) -> None:
 
 def test_numbers_that_are_not_finite_are_texts_in_json(capsys: pytest.CaptureFixture[str]) -> None:
     pq.write_table(pa.table({"f": [float("nan")] * 9, "age": [40] * 9}), "nan.parquet")
-    ask = ["--policy", "age < 18", "--epsilon", "1000", "--by", "f", *COUNT[2:], "--json"]
+    ask = [
+        "--unit",
+        "rows",
+        "--policy",
+        "age < 18",
+        "--epsilon",
+        "1000",
+        "--yes",
+        "--by",
+        "f",
+        *COUNT[2:],
+        "--json",
+    ]
     assert run(["count", "nan.parquet", *ask]) == 0
     rows = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)["rows"]
     assert [row["f"] for row in rows] == ["nan"]

@@ -94,7 +94,7 @@ NO_FILES = ("a\0b.parquet", "*\0*", "~\0/x", "x" * 5000, "x" * 5000 + "*", "\ud8
 def test_a_name_that_no_file_can_have(text: str, tmp_path: Path) -> None:
     for source in (text, f"{tmp_path}/{text}/x.parquet"):
         with pytest.raises(SourceError, match="There is no file") as refused:
-            osd.open(source, policy="n = 0", budget=1)
+            osd.open(source, policy="n = 0", budget=1, unit="rows")
         assert len(str(refused.value)) < 300
 
 
@@ -126,12 +126,12 @@ def test_every_row_has_a_coin_of_its_own(tmp_path: Path) -> None:
 def test_a_change_of_the_file_is_noticed(tmp_path: Path) -> None:
     path = write(tmp_path / "a*.parquet", 3)
     write(tmp_path / "ab.parquet", 4)
-    with osd.open(path, policy="n = 0", budget=80) as data:
+    with osd.open(path, policy="n = 0", budget=80, unit="rows") as data:
         write(tmp_path / "ab.parquet", 5)
-        assert data.sample(40).table.column("n").to_pylist() == [1, 2]
+        assert data.sample(40, yes=True).table.column("n").to_pylist() == [1, 2]
         write(path, 6)
         with pytest.raises(SourceError, match="changed"):
-            data.sample(40, where="n > 0")
+            data.sample(40, where="n > 0", yes=True)
 
 
 def test_a_link_and_its_file_are_one(tmp_path: Path) -> None:

@@ -54,9 +54,11 @@ def test_where_tables_are_held_all_cells_are_answered() -> None:
     data = pa.table({"id": [1, 2], "room": ROOMS})
     for column in REFUSED.values():
         public = {"rooms": pa.table({"room": ROOMS, "x": column})}
-        with osd.open(data, policy="id = 0", budget=100, public=public, rng=seeded(1)) as opened:
+        with osd.open(
+            data, policy="id = 0", budget=100, public=public, rng=seeded(1), unit="rows"
+        ) as opened:
             asked = "SELECT x, COUNT(*) AS n FROM data JOIN rooms USING (room) GROUP BY x"
-            found = opened.sql(asked, epsilon=40, mechanism="one-sided", max_groups=1)
+            found = opened.sql(asked, epsilon=40, mechanism="one-sided", max_groups=1, yes=True)
             assert found.table.column("n").to_pylist() == [1, 1]
 
 

@@ -151,7 +151,7 @@ def test_a_session_answers_at_both_ends_or_charges_nothing(
     with osd.open(TABLE, unit="u", policy="FALSE", budget="1e9") as data:
         ask = {"domain": {"t": ["a", "b"]}, "max_groups": bound, "mechanism": name}
         try:
-            answer = data.count("t", epsilon=epsilon, **ask)
+            answer = data.count("t", epsilon=epsilon, yes=True, **ask)
         except MechanismRefused:
             assert data.budget.spent == 0
         else:

@@ -15,9 +15,9 @@ Row = Mapping[str, Any]
 
 
 def published(table: pa.Table, policy: Callable[[Row], object]) -> list[int]:
-    with osd.open(table, policy=policy, budget=80) as data:
-        rows = data.sample(40, columns=["id"]).table
-        assert data.count(by=["hidden"], epsilon=40).table is not None
+    with osd.open(table, policy=policy, budget=80, unit="rows") as data:
+        rows = data.sample(40, columns=["id"], yes=True).table
+        assert data.count(by=["hidden"], epsilon=40, yes=True).table is not None
     return [int(each) for each in rows.column("id").to_pylist()]
 
 

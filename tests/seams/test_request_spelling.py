@@ -27,7 +27,7 @@ TABLE = pa.table(
 
 
 def request(**question: Any) -> Any:
-    with osd.open(TABLE, policy="FALSE", unit=None, budget=10) as data:
+    with osd.open(TABLE, policy="FALSE", unit="rows", budget=10) as data:
         return data.count(epsilon=1, mechanism="laplace", **question).receipt["request"]
 
 
@@ -38,9 +38,9 @@ def domain(by: str, values: list[Any]) -> Any:
 def test_none_and_the_catch_all_are_two_domains(tmp_path: Path) -> None:
     """The second one got the table of the first."""
     ledger = tmp_path / "one.ledger"
-    with osd.open(TABLE, policy="FALSE", unit=None, budget=10_000, ledger=ledger) as data:
+    with osd.open(TABLE, policy="FALSE", unit="rows", budget=10_000, ledger=ledger) as data:
         tables = [
-            data.count("t", epsilon=300, mechanism="laplace", domain={"t": values}).table
+            data.count("t", epsilon=300, mechanism="laplace", domain={"t": values}, yes=True).table
             for values in (["a", "None"], ["a", "*"])
         ]
         assert [table.column("t").to_pylist() for table in tables] == [["a", "None"], ["a", None]]
@@ -79,10 +79,12 @@ def test_what_was_ambiguous_is_spelt_anew() -> None:
 def test_a_key_and_a_column_of_its_name_are_not_confused() -> None:
     """Both were called hour(ts) in a request."""
     table = TABLE.append_column("hour(ts)", pa.array([5, 6, 7]))
-    with osd.open(table, policy="FALSE", unit=None, budget=1000) as data:
+    with osd.open(table, policy="FALSE", unit="rows", budget=1000) as data:
         with pytest.raises(RequestError, match="A column is called"):
             data.count("hour(ts)", epsilon=1)
-        own = data.count('"hour(ts)"', epsilon=300, mechanism="laplace", domain={'"hour(ts)"': [5]})
+        own = data.count(
+            '"hour(ts)"', epsilon=300, mechanism="laplace", domain={'"hour(ts)"': [5]}, yes=True
+        )
     assert own.table.column("count").to_pylist() == [1]
 
 

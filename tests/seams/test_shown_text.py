@@ -32,7 +32,7 @@ SHOWN = {
     "\u0645\u06cc\u200c\u062e": "\u0645\u06cc\u200c\u062e",
 }
 TRAP = "[/x]\x1b[31m\u202e"
-ASK = ["--policy", "age < 18", "--epsilon", "1000"]
+ASK = ["--unit", "rows", "--policy", "age < 18", "--epsilon", "1000", "--yes"]
 KEYS = ["--by", "room", "--max-groups", "1", "--mechanism", "one-sided"]
 
 
@@ -89,7 +89,18 @@ def test_names_policies_and_values_in_every_other_command(
 ) -> None:
     ledger, out = str(tmp_path / "a.ledger"), tmp_path / "[b]\x1b.csv"
     policy = f"room = '{TRAP}' OR age < 18"
-    account = ["--policy", policy, "--ledger", ledger, "--budget", "9", "--name", "[/x]"]
+    account = [
+        "--unit",
+        "rows",
+        "--policy",
+        policy,
+        "--ledger",
+        ledger,
+        "--budget",
+        "9",
+        "--name",
+        "[/x]",
+    ]
     ask = [str(source), *account, "--epsilon", "1", "--data-version", "[/v]"]
     assert run(["plan", *ask, "--by", "room", "--where", f"room <> '{TRAP}'"]) == 0
     assert run(["sample", *ask, "--out", str(out)]) == 0
@@ -120,7 +131,7 @@ def test_names_policies_and_values_in_every_other_command(
     ("arguments", "code"),
     [
         (["count", TRAP, *ASK], 2),
-        (["count", "SOURCE", "--policy", f'"{TRAP}x" = 1', "--epsilon", "1"], 2),
+        (["count", "SOURCE", "--unit", "rows", "--policy", f'"{TRAP}x" = 1', "--epsilon", "1"], 2),
         (["count", "SOURCE", *ASK, "--where", TRAP], 2),
         (["count", "SOURCE", *ASK, "--mechanism", TRAP], 2),
         (["count", "SOURCE", *ASK, "--out", TRAP], 2),

@@ -19,7 +19,7 @@ from onesided.data.private import remove_abandoned
 from support.interrupting import LEDGER, balance, check_left_behind, command, ended_by, interrupted
 
 ROWS = 300_000
-POLICY = ["--policy", "age < 18"]
+POLICY = ["--unit", "rows", "--policy", "age < 18"]
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 MOMENTS = 200
 

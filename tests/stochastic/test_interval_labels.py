@@ -76,6 +76,7 @@ def _released(dataset: Dataset, most: int, mechanism: str) -> Any:
         mechanism=mechanism,
         domain={"room": ROOMS},
         fresh=True,
+        yes=True,
     )
 
 

@@ -20,7 +20,7 @@ SEEDS = (1, 2, 3)
 MOST_PAIRS = 3_000
 """So many pairs find every plant with any seed; most are found by a tenth of them."""
 
-QUICK = (1, 9, 16, 17)
+QUICK = (1, 16, 17)
 QUICK_SEED = 1
 HERE = [plant for plant in PLANTS if plant.where in (Where.ANYWHERE, Where.DUCKDB)]
 
@@ -48,10 +48,6 @@ def find(plant: Plant, seed: int, engine: str = "duckdb", **given: Any) -> None:
 @pytest.mark.parametrize("plant", [each for each in HERE if each.number in QUICK], ids=str)
 def test_a_few_leaks_are_found_at_once(plant: Plant) -> None:
     find(plant, QUICK_SEED)
-
-
-def test_nothing_is_found_where_nothing_is_planted() -> None:
-    assert not audited(None, QUICK_SEED, pairs=20).findings
 
 
 @pytest.mark.soak

@@ -3,9 +3,10 @@
 protocol.py      what can be audited: one method, `release(data, rng)`
 exact.py         every small database, every ordered neighbour, every output, in exact arithmetic
                  (world.py, enumeration.py, exponentials.py, composition.py)
+steps.py         one that looks first and then chooses, step by step; amounts.py: sums and means
 statistical.py   a black box and its runs: search, learn an event, test it; can only reject
                  (effort.py, neighbours.py, events.py, scores.py, trees.py, confidence.py,
-                 outputs.py, runs.py, batches.py)
+                 outputs.py, runs.py)
 exclusion.py     attackers who learn from who is missing (scenes.py)
 targets.py       what each name claims; published.py: mistakes in print and in use
 

@@ -58,12 +58,12 @@ def learn(here: Observations, there: Observations) -> Event:
 def _scores(here: Observations, there: Observations) -> Iterator[Score]:
     yield TokenScore.fitted(here, there)
     numbers = Observations.joined([here, there]).features
-    fractional = np.any((numbers != np.rint(numbers)) & np.isfinite(numbers))
     different = _different(numbers)
-    for bits in (False, True) if fractional else (False,):
+    fractional = np.any((numbers != np.rint(numbers)) & np.isfinite(numbers), axis=0)
+    for bits in (False, True) if fractional.any() else (False,):
         columns = [
             ColumnScore.fitted(here, there, column, bits)
-            for column in (np.arange(numbers.shape[1]) if bits else different).tolist()
+            for column in (np.flatnonzero(fractional) if bits else different).tolist()
         ]
         yield from sorted(columns, key=lambda score: -score.spread)[:MOST_COLUMNS]
         yield SumOfScores(tuple(columns))

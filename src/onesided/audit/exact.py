@@ -14,7 +14,7 @@ Rejected means: the claim is false, since all unexplored mass was given to D′.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
 from math import exp, inf, log
@@ -39,7 +39,7 @@ NEGLIGIBLE = 1e-4
 """From here on a wider horizon is not worth its paths."""
 
 MOST_UNITS = 2
-"""Databases have at most so many units."""
+"""Databases have at most so many units, unless more or fewer are asked for."""
 
 
 class Verdict(Enum):
@@ -93,6 +93,7 @@ class ExactReport:
     most_units: int
     horizon: Fraction
     unexplored: float
+    about: str = ""
 
     @property
     def rejected(self) -> bool:
@@ -110,27 +111,52 @@ class ExactReport:
 
 
 @dataclass(frozen=True)
+class SmallClaim:
+    """What `mechanism` is held to in a small `world`: the pair `loss`, and OSDP ε.
+
+    - `epsilon`: the claimed OSDP ε; None for that of the pair;
+    - `most_units`: the largest databases that are looked at;
+    - `about`: what it is about, in words.
+    """
+
+    mechanism: Auditable
+    world: SmallWorld
+    loss: Loss
+    epsilon: Fraction | None = None
+    most_units: int = MOST_UNITS
+    about: str = ""
+
+
+@dataclass(frozen=True)
 class ExactAudit:
     """How an exact audit is done.
 
-    - `most_units`: the largest databases;
+    - `most_units`: the largest databases; None for 2, or as many as a claim says;
     - `most_paths`: how many paths of the mechanism are followed for one database;
     - `tolerance`: by how much a loss may exceed its claim, for idealised mechanisms, whose
       probabilities are rounded; 0 for everything that is released;
     - `deadline`: where it passes, the audit ends with `OutOfTimeError` and has nothing to say.
     """
 
-    most_units: int = MOST_UNITS
+    most_units: int | None = None
     most_paths: int = MOST_PATHS
     tolerance: Fraction = Fraction(0)
     deadline: Deadline | None = None
+
+    def claim(self, claim: SmallClaim) -> ExactReport:
+        """Hold a mechanism to what is claimed in a small world."""
+        most = claim.most_units if self.most_units is None else self.most_units
+        stated = loss_claims(claim.loss, claim.epsilon)
+        report = replace(self, most_units=most).claims(claim.mechanism, claim.world, stated)
+        return replace(report, about=claim.about)
 
     def claims(
         self, mechanism: Auditable, world: SmallWorld, claims: dict[Step, Fraction]
     ) -> ExactReport:
         """Hold each claimed loss against all pairs of its kind of step."""
+        most_units = MOST_UNITS if self.most_units is None else self.most_units
         margin = max(claims.values())
-        horizon = self._horizon(mechanism, world, margin)
+        horizon = self._horizon(mechanism, world, margin, most_units)
         laws: dict[Database, Law] = {}
 
         def law(database: Database) -> Law:
@@ -141,7 +167,7 @@ class ExactAudit:
             return laws[database]
 
         findings: dict[Step, Finding] = {
-            step: self._finding(step, claimed, world.pairs(step, self.most_units), law)
+            step: self._finding(step, claimed, world.pairs(step, most_units), law)
             for step, claimed in claims.items()
             if step is not Step.EXTENDED
         }
@@ -152,15 +178,17 @@ class ExactAudit:
             mechanism.release(world.build(next(iter(laws))), seeded(0))
         unexplored = max((each.unexplored for each in laws.values()), default=0.0)
         return ExactReport(
-            world.label, tuple(findings.values()), len(laws), self.most_units, horizon, unexplored
+            world.label, tuple(findings.values()), len(laws), most_units, horizon, unexplored
         )
 
-    def _horizon(self, mechanism: Auditable, world: SmallWorld, margin: Fraction) -> Fraction:
+    def _horizon(
+        self, mechanism: Auditable, world: SmallWorld, margin: Fraction, most_units: int
+    ) -> Fraction:
         """The widest horizon that the allowed number of paths permits.
 
         Tried on one of the largest databases, in which all units differ as far as possible.
         """
-        largest = tuple(world.values[-(i + 1) % len(world.values)] for i in range(self.most_units))
+        largest = tuple(world.values[-(i + 1) % len(world.values)] for i in range(most_units))
         run = self._on(mechanism, world.build(tuple(sorted(largest, key=world.values.index))))
         horizon, widest = margin / 2, None
         tried: Tried = {}

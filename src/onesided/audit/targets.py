@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
+from onesided.audit.amounts import BOUND, MeanOfAmounts, SumOfAmounts, amount_worlds
 from onesided.audit.draws import NotEnumerableError
-from onesided.audit.exact import ExactAudit, ExactReport, loss_claims
+from onesided.audit.exact import ExactAudit, ExactReport, SmallClaim
 from onesided.audit.neighbours import Relation, Setting, Shape
 from onesided.audit.protocol import AtEpsilon, Auditable, StepByStep
 from onesided.audit.published import (
@@ -22,9 +24,10 @@ from onesided.audit.published import (
     record_world,
 )
 from onesided.audit.statistical import StatisticalAudit, StatisticalReport
+from onesided.audit.steps import step_claims
 from onesided.audit.world import SmallWorld, Step, histogram_world, policy_by_bin_world
 from onesided.loss import Loss, Number, positive, show
-from onesided.mechanisms.base import AdaptiveMechanism, Kind, Mechanism
+from onesided.mechanisms.base import AdaptiveMechanism, Kind, Mechanism, PublicShape
 from onesided.mechanisms.registry import mechanism, mechanism_names
 
 IDEALISED_TOLERANCE = Fraction(1, 1 << 40)
@@ -35,11 +38,9 @@ IDEALISED_TOLERANCE = Fraction(1, 1 << 40)
 class Target:
     """A claim: `mechanism` loses at most `epsilon` between neighbours of `setting`.
 
-    - `loss`: the pair that the mechanism states, where it states one;
-    - `worlds`: the small worlds of the exact audit, and the loss stated there;
+    - `small`: what the exact audit holds it to, made where that is asked for;
     - `pairs`: ordered pairs for the statistical audit where the data are no histograms;
-    - `tolerance`: see `ExactAudit`;
-    - `model`: what the exact audit looks at where the mechanism itself computes with hashes.
+    - `tolerance`: see `ExactAudit`.
     """
 
     name: str
@@ -47,10 +48,9 @@ class Target:
     epsilon: Fraction
     what: str
     setting: Setting = field(default_factory=Setting)
-    worlds: tuple[tuple[SmallWorld, Loss], ...] = ()
+    small: Callable[[], Iterable[SmallClaim]] = tuple
     pairs: tuple[tuple[Any, Any], ...] | None = None
     tolerance: Fraction = Fraction(0)
-    model: Auditable | None = None
 
     def exactly(self, audit: ExactAudit | None = None) -> list[ExactReport]:
         """The exact audit in every small world in which it is possible.
@@ -59,10 +59,9 @@ class Target:
         """
         chosen = audit or ExactAudit(tolerance=self.tolerance)
         reports = []
-        for world, loss in self.worlds:
-            claims = loss_claims(loss, self.epsilon)
+        for claim in self.small():
             with suppress(NotEnumerableError):
-                reports.append(chosen.claims(self.model or self.mechanism, world, claims))
+                reports.append(chosen.claim(claim))
         if not reports:
             raise NotEnumerableError(
                 f"The outcomes of {self.name} cannot be listed; audit it by runs."
@@ -78,22 +77,24 @@ class Target:
 
 
 def target(name: str, epsilon: Number, **parameters: Any) -> Target:
-    """The claim that goes with a name: a mechanism of the registry, or one of `PUBLISHED`."""
+    """The claim that goes with a name: a mechanism of the registry, or one of `OTHERS`."""
     exact = positive(epsilon)
-    if name in PUBLISHED:
-        return PUBLISHED[name](name, exact)
-    chosen = mechanism(name, **parameters)
+    if name in OTHERS:
+        return OTHERS[name](name, exact)
+    return target_of(mechanism(name, **parameters), exact)
+
+
+def target_of(chosen: Mechanism, epsilon: Number) -> Target:
+    """The claim of a mechanism of this package."""
+    exact = positive(epsilon)
     idealised = chosen.kind is Kind.IDEALISED
-    setting = setting_of(chosen)
-    bins = (2, 2) if setting.shape is Shape.SQUARE else (2,)
-    make: Callable[..., SmallWorld] = policy_by_bin_world if setting.by_bin else histogram_world
     return Target(
-        name,
+        chosen.name,
         running(chosen, exact),
         exact,
-        f"(P, {show(exact)})-OSDP of {name}",
-        setting,
-        _worlds(chosen, exact, lambda public: make(bins, total_public=public)),
+        f"(P, {show(exact)})-OSDP of {chosen.name}",
+        setting_of(chosen),
+        partial(_small_claims, chosen, exact),
         tolerance=IDEALISED_TOLERANCE if idealised else Fraction(0),
     )
 
@@ -111,23 +112,35 @@ def running(chosen: Mechanism, epsilon: Fraction) -> Auditable:
     return AtEpsilon(chosen, epsilon, rounded=chosen.kind is Kind.IDEALISED)
 
 
-def _worlds(
-    chosen: Mechanism, epsilon: Fraction, make: Callable[[bool], SmallWorld]
-) -> tuple[tuple[SmallWorld, Loss], ...]:
+def _small_claims(chosen: Mechanism, epsilon: Fraction) -> Iterator[SmallClaim]:
     """A mechanism that is told n must keep what it states. If it states that it used n, nothing is
     said about adding units then, and it has to show that elsewhere: where n is secret.
 
-    One that looks first has far too many outcomes to be listed anywhere."""
+    One that looks first is taken step by step. One that chooses buckets has many more outcomes.
+    """
     if isinstance(chosen, AdaptiveMechanism):
-        return ()
-    told = chosen.loss(epsilon, fixed_n=True)
-    worlds = ((make(True), told),)
-    return (*worlds, (make(False), chosen.loss(epsilon))) if told.fixed_n else worlds
+        yield from step_claims(chosen, epsilon)
+        return
+    setting = setting_of(chosen)
+    bins = (2, 2) if setting.shape is Shape.SQUARE else (2,)
+    make: Callable[..., SmallWorld] = policy_by_bin_world if setting.by_bin else histogram_world
+    has_buckets = chosen.terms(PublicShape(bins, by_policy=setting.by_bin), epsilon).buckets
+    for told in (True, False):
+        loss = chosen.loss(epsilon, fixed_n=told)
+        yield SmallClaim(
+            AtEpsilon(chosen, epsilon),
+            make(bins, total_public=told),
+            loss,
+            epsilon,
+            most_units=2 if has_buckets else 3,
+        )
+        if not loss.fixed_n:
+            return
 
 
 def target_names() -> tuple[str, ...]:
     """All that `target` knows."""
-    return (*mechanism_names(), *(name for name in PUBLISHED if name not in mechanism_names()))
+    return (*mechanism_names(), *(name for name in OTHERS if name not in mechanism_names()))
 
 
 def _partition_stage(name: str, epsilon: Fraction) -> Target:
@@ -157,15 +170,45 @@ def _records(
             make(epsilon),
             epsilon,
             f"{name} on rows, ε = {epsilon}",
-            worlds=((world, Loss(0, epsilon)),),
+            small=lambda: (SmallClaim(model(epsilon), world, Loss(0, epsilon), most_units=3),),
             pairs=tuple(world.pairs(Step.REPLACE_SENSITIVE, 2)),
-            model=model(epsilon),
         )
 
     return of
 
 
-PUBLISHED: dict[str, Callable[[str, Fraction], Target]] = {
+def _amounts(make: Callable[[Fraction], Auditable]) -> Callable[[str, Fraction], Target]:
+    """Claims about a figure of amounts, which costs (0, ε)."""
+
+    def of(name: str, epsilon: Fraction) -> Target:
+        return amounts_target(name, make(epsilon), epsilon)
+
+    return of
+
+
+def amounts_target(name: str, mechanism: Auditable, epsilon: Fraction) -> Target:
+    """The claim of a figure that takes an `AmountTable`."""
+    worlds = tuple(amount_worlds())
+    return Target(
+        name,
+        mechanism,
+        epsilon,
+        f"(P, {show(epsilon)})-OSDP of a {name} of amounts up to {BOUND} steps",
+        small=lambda: tuple(
+            SmallClaim(mechanism, world, Loss(0, epsilon), most_units=units)
+            for world, units in worlds
+        ),
+        pairs=tuple(
+            (world.build(database), world.build(neighbour))
+            for world, _ in worlds
+            for database, neighbour in world.pairs(Step.REPLACE_SENSITIVE, 2)
+        ),
+    )
+
+
+OTHERS: dict[str, Callable[[str, Fraction], Target]] = {
+    "sum": _amounts(SumOfAmounts),
+    "mean": _amounts(MeanOfAmounts),
     "dawa-reference": _partition_stage,
     "dawaz-reference": _partition_stage,
     "float-laplace": _floating_point,

@@ -80,19 +80,31 @@ class SmallWorld:
 
 
 def histogram_world(
-    shape: tuple[int, ...] = (2,), k: int = 1, *, total_public: bool = False
+    shape: tuple[int, ...] = (2,),
+    k: int = 1,
+    *,
+    total_public: bool = False,
+    background: tuple[tuple[int, ...], tuple[int, ...]] | None = None,
 ) -> SmallWorld:
-    """Units in up to `k` bins of a histogram of this shape, each of them sensitive or not."""
+    """Units in up to `k` bins of a histogram of this shape, each of them sensitive or not.
+
+    - `background`: counts of sensitive and of other units that are there in every database.
+    """
     bins = range(int(np.prod(shape)))
     places = [place for size in range(1, k + 1) for place in combinations(bins, size)]
     values = tuple(product(places, (True, False)))
 
     def build(database: Database) -> Histogram:
-        return _histogram(shape, database, k, total_public)
+        found = _histogram(shape, database, k, total_public)
+        if background is None:
+            return found
+        sensitive, others = (np.reshape(each, shape) for each in background)
+        nonsensitive = found.nonsensitive + others
+        everyone = found.sensitive + sensitive + nonsensitive
+        return Histogram(everyone, nonsensitive, k=k, total_public=total_public)
 
-    return SmallWorld(
-        values, frozenset(each for each in values if each[1]), build, _label(total_public)
-    )
+    label = _label(total_public) if background is None else f"{_label(total_public)}, among others"
+    return SmallWorld(values, frozenset(each for each in values if each[1]), build, label)
 
 
 def policy_by_bin_world(shape: tuple[int, ...] = (2,), *, total_public: bool = False) -> SmallWorld:

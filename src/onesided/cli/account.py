@@ -21,6 +21,7 @@ from onesided.cli.output import (
 )
 from onesided.cli.sources import config_option, description
 from onesided.errors import CheckFailed, RequestError
+from onesided.spelling import meant
 from onesided.visible import json_text
 
 _TO_THE_SECOND = len("2024-02-29T23:59:59")
@@ -137,7 +138,10 @@ def _raise_budget(
         raise RequestError("To raise a budget say all of --raise DATASET, --to, --who and --why.")
     accounts = {account.terms.dataset: account for account in book.accounts()}
     if dataset not in accounts:
-        raise RequestError(f"This ledger has no account {dataset!r}; it has {', '.join(accounts)}.")
+        raise RequestError(
+            f"This ledger has no account {dataset!r}{meant(dataset, accounts)}; "
+            f"it has {', '.join(accounts)}."
+        )
     accounts[dataset].raise_budget(privacy_budget(to), who=who, why=why)
 
 

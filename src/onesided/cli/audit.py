@@ -234,6 +234,7 @@ def _audit_facts(
         facts["exact"].append(
             {
                 "where": report.world,
+                "about": report.about,
                 "databases": report.databases,
                 "most_units": report.most_units,
                 "unexplored_mass": report.unexplored,
@@ -275,7 +276,8 @@ def _show_audit(
     rows = [
         (
             finding.step.value,
-            report.world,
+            ", ".join(filter(None, (report.world, report.about))),
+            report.most_units,
             float(finding.claimed),
             finding.loss,
             "attained" if finding.attained else f"{finding.slack:.3g}",
@@ -285,9 +287,9 @@ def _show_audit(
         for finding in report.findings
     ]
     if rows:
-        most = exact[0].most_units
-        title = f"exact, every database of up to {most} units"
-        show_table(title, ("step", "where", "claimed", "loss", "slack", "verdict"), rows)
+        title = "exact, every database of up to so many units"
+        columns = ("step", "where", "units", "claimed", "loss", "slack", "verdict")
+        show_table(title, columns, rows)
     if runs is not None:
         show_facts(
             {

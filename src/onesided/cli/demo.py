@@ -36,4 +36,4 @@ def demo(out: Path, scale: float, seed: int, as_json: bool) -> None:
         show_json({"errors": dict(tour.errors), "written": files})
         return
     show_table(None, ("access point × hour histogram", "mean absolute error"), tour.errors.items())
-    show_facts({"promise": tour.counts.guarantee, "written": ", ".join(files)})
+    show_facts({"promise": tour.counts.receipt.promise, "written": ", ".join(files)})

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from onesided.cli.printing import say
+from onesided.cli.printing import note, say
 from onesided.visible import json_text, visible
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
@@ -92,6 +92,11 @@ def progress(message: str) -> Iterator[Callable[[int, int], None]]:
         return
     with _bar(message) as (bar, task):
         yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def step_by_step() -> Callable[[str], None]:
+    """Says each step on a line of its own where no bar moves."""
+    return (lambda message: None) if _is_terminal(sys.stderr) else note
 
 
 @contextmanager

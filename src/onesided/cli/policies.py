@@ -8,6 +8,7 @@ import click
 
 from onesided.cli.output import as_json, show_facts, show_json
 from onesided.cli.sources import Command, with_options
+from onesided.errors import RequestError
 
 _OPTIONS = (
     click.option("--schema", "source", help="Check against the columns of this file."),
@@ -29,11 +30,20 @@ def policy() -> None:
 
 @policy.command()
 @click.argument("sql")
+@click.argument("file", required=False)
 @_schema
 @as_json
-def check(sql: str, as_json: bool, **columns: str | None) -> None:
-    """Say whether SQL is a policy, and show its canonical form."""
+def check(sql: str, file: str | None, as_json: bool, **columns: str | None) -> None:
+    """Say whether SQL is a policy, for the columns of FILE if one is named.
+
+    The canonical form is shown.
+    """
     from onesided.policy import Policy
+
+    if file is not None:
+        if columns["source"] is not None:
+            raise RequestError("Name the file once: as FILE, or with --schema.")
+        columns["source"] = file
 
     accepted = Policy(sql)
     schema = _schema_of(**columns)

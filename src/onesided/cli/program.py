@@ -56,13 +56,25 @@ class _LazyGroup(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, ctx: click.Context | None, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
         module, function, _ = _COMMANDS[cmd_name]
         command = getattr(import_module(f"onesided.cli.{module}"), function)
         assert isinstance(command, click.Command)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name not in _COMMANDS and not name.startswith("-"):
+            from onesided.spelling import meant
+
+            raise RequestError(
+                f"There is no command {name}{meant(name, _COMMANDS)}; see onesided --help."
+            )
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -122,7 +134,7 @@ def _ended(arguments: list[str], stop: Stop) -> tuple[int, str]:
         return _invoked(arguments, stop), ""
     except OnesidedError as error:
         stop.finish()
-        return error.exit_code, str(error)
+        return error.exit_code, _as_options(str(error), arguments)
     except click.exceptions.Exit as end:
         return end.exit_code, ""
     except click.ClickException as error:
@@ -140,6 +152,15 @@ def _ended(arguments: list[str], stop: Stop) -> tuple[int, str]:
     except Exception:
         stop.check()  # a library may report an interruption as an error of its own
         raise
+
+
+def _as_options(sentence: str, arguments: list[str]) -> str:
+    """A sentence with the options of a command in place of the arguments of a function."""
+    command = next((cli.get_command(None, each) for each in arguments if each in _COMMANDS), None)
+    for option in [] if command is None else command.params:
+        if isinstance(option, click.Option) and option.name is not None and "_" in option.name:
+            sentence = re.sub(rf"(?<![\w'\"-]){option.name}(?![\w'\"-])", option.opts[-1], sentence)
+    return sentence.replace("yes=True", "--yes")
 
 
 def _invoked(arguments: list[str], stop: Stop) -> int:

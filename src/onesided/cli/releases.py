@@ -9,12 +9,18 @@ import click
 
 from onesided.cli.output import as_json, out_option, overwrite_option, working
 from onesided.cli.reports import check_output, report, show_release, write_release
-from onesided.cli.sources import group_options, opened, release_options, split_list
+from onesided.cli.sections import CommandInSections
+from onesided.cli.sources import group_options, opened, release_options
 from onesided.engine.registry import places
 from onesided.errors import RequestError
+from onesided.lists import split_list
 
 
-@click.command()
+@click.command(
+    cls=CommandInSections,
+    example="onesided sample visits.parquet --unit device,day \\\n"
+    "  --policy \"room = 'clinic'\" --epsilon 0.5 --out sample.parquet",
+)
 @release_options
 @click.option("--columns", help="The columns to publish, with commas; default: all.")
 @click.option("--out", type=click.Path(path_type=Path), help="A .parquet, .csv or .arrow file.")
@@ -51,7 +57,11 @@ def sample(
         report(release, written, as_json)
 
 
-@click.command()
+@click.command(
+    cls=CommandInSections,
+    example="onesided count visits.parquet --unit device,day \\\n"
+    "  --policy \"room = 'clinic'\" --epsilon 0.5 --by room --max-groups 4",
+)
 @release_options
 @group_options
 @click.option("--mechanism", default="auto", show_default=True, help="See `onesided mechanisms`.")

@@ -59,7 +59,7 @@ def report(
                 "figure": release.receipt.figure,
                 **_accuracy(release),
                 "mechanism": receipt["mechanism"],
-                "promise": receipt["guarantee"],
+                "promise": receipt.promise,
                 "cost": f"ε = {account['cost']}; spent {account['spent']} of {account['budget']}, "
                 f"left {account['left']} ({account['ledger']})",
             }

@@ -9,7 +9,14 @@ from pathlib import Path
 
 import click
 
-from onesided.cli.output import as_json, progress, show_json, show_line, show_table
+from onesided.cli.output import (
+    as_json,
+    progress,
+    show_json,
+    show_line,
+    show_table,
+    step_by_step,
+)
 from onesided.cli.printing import note
 from onesided.errors import Interrupted, RequestError
 from onesided.visible import visible
@@ -56,7 +63,14 @@ def reproduce(
     size = QUICK if quick else FULL
     try:
         with progress("Measuring") as advance:
-            done = run(figures, size=size, out=out, seed=seed, progress=advance)
+            done = run(
+                figures,
+                size=size,
+                out=out,
+                seed=seed,
+                progress=advance,
+                measured=step_by_step(),
+            )
     except KeyboardInterrupt:
         raise Interrupted("Interrupted; the same command goes on where this one stopped.") from None
     if as_json:

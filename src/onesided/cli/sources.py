@@ -14,7 +14,9 @@ from onesided.cli.output import working
 from onesided.cli.stop import NOTHING_CHARGED, Stop
 from onesided.engine.registry import addresses
 from onesided.errors import RequestError
+from onesided.lists import split_list
 from onesided.signals import signals_held
+from onesided.spelling import meant
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -39,7 +41,8 @@ _OPTIONS = (
         help=f"{addresses()}.",
     ),
     click.option(
-        "--unit", help="Columns that name one record, such as device,day; default: each row is one."
+        "--unit",
+        help="What names one record, such as device,day or device,date(ts); rows: each row is one.",
     ),
     click.option("--policy", help="SQL; a row is sensitive where it is true or NULL."),
     _EPSILON,
@@ -73,6 +76,7 @@ _PURPOSE = click.option(
     "--purpose",
     help="What the release is for, in at most 200 characters; public, and kept in the ledger.",
 )
+_YES = click.option("--yes", is_flag=True, help="Mean it: an epsilon above 10.")
 _BY = click.option(
     "--by",
     default="",
@@ -101,7 +105,7 @@ max_groups_option = click.option(
     help="The most groups in which one unit counts; a count takes auto, and finds it.",
 )
 _ACCOUNT = ("unit", "policy", "ledger", "name", "partition_by")
-_ASKED = ("where", "by", "max_groups", "fresh")
+_ASKED = ("where", "by", "max_groups", "fresh", "yes")
 """The options that a question takes as they are called, where its command has them."""
 
 
@@ -135,12 +139,12 @@ def source_options(command: Command) -> Command:
 
 def statement_options(command: Command) -> Command:
     """Adds what a release needs that says itself which rows it is about."""
-    return account_options(_FRESH(_PURPOSE(command)))
+    return account_options(_FRESH(_PURPOSE(_YES(command))))
 
 
 def release_options(command: Command) -> Command:
     """Adds what every release needs."""
-    return source_options(_FRESH(_PURPOSE(command)))
+    return source_options(_FRESH(_PURPOSE(_YES(command))))
 
 
 def group_options(command: Command) -> Command:
@@ -241,8 +245,17 @@ def _arguments(
         raise RequestError(
             "Say with --policy which rows are sensitive, or describe the data in onesided.toml."
         )
+    elif "unit" not in given:
+        raise RequestError(
+            "Say what one record is: --unit device,day for the columns that name one, or --unit "
+            "rows where every row is a record of its own."
+        )
     else:
         arguments = {"source": source, **given}
+    if epsilon is not None:
+        from onesided.loss import privacy_loss
+
+        privacy_loss(epsilon)  # or its mistakes would be called those of a budget
     if "ledger" not in arguments and epsilon is not None:
         arguments.setdefault("budget", epsilon)
     return arguments, None if described is None else described.file
@@ -257,25 +270,10 @@ def description(name: str, config: Path | None) -> Any:
         return None
     known = descriptions(file)
     if config is not None and name not in known:
-        raise RequestError(f"{file} describes no data set {name!r}; it has {', '.join(known)}.")
+        raise RequestError(
+            f"{file} describes no data set {name!r}{meant(name, known)}; it has {', '.join(known)}."
+        )
     return known.get(name)
-
-
-def split_list(text: str) -> list[str]:
-    """The parts between commas outside parentheses and quotes: `room,bucket(age, 10)`."""
-    parts, depth, quote, start = [], 0, "", 0
-    for index, letter in enumerate(text):
-        if quote:
-            quote = "" if letter == quote else quote
-        elif letter in "'\"":
-            quote = letter
-        elif letter == "," and depth == 0:
-            parts.append(text[start:index])
-            start = index + 1
-        else:
-            depth += (letter == "(") - (letter == ")")
-    parts.append(text[start:])
-    return [part.strip() for part in parts]
 
 
 def named_values(texts: tuple[str, ...], option: str) -> dict[str, str]:

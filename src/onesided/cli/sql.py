@@ -9,16 +9,17 @@ import click
 
 from onesided.cli.output import as_json, out_option, overwrite_option, working
 from onesided.cli.reports import check_output, show_release
+from onesided.cli.sections import CommandInSections
 from onesided.cli.sources import (
     Command,
     domain_option,
     max_groups_option,
     named_values,
     opened,
-    split_list,
     statement_options,
     with_options,
 )
+from onesided.lists import split_list
 
 _LIMITS = (
     click.option(
@@ -68,7 +69,12 @@ def limits(options: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-@click.command()
+@click.command(
+    cls=CommandInSections,
+    example='onesided sql "SELECT room, COUNT(DISTINCT device, day) FROM data GROUP BY room" \\\n'
+    "  visits.parquet --unit device,day \\\n"
+    "  --policy \"room = 'clinic'\" --epsilon 0.5 --max-groups 4",
+)
 @click.argument("query")
 @statement_options
 @limit_options

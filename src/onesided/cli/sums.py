@@ -9,6 +9,7 @@ import click
 
 from onesided.cli.output import as_json, out_option, overwrite_option, working
 from onesided.cli.reports import check_output, show_release
+from onesided.cli.sections import CommandInSections
 from onesided.cli.sources import Command, group_options, opened, release_options, with_options
 
 _AMOUNT = (
@@ -42,7 +43,13 @@ def _sum_options(command: Command) -> Command:
     return release_options(amount_options(out_option(overwrite_option(as_json(command)))))
 
 
-@click.command("sum")
+@click.command(
+    "sum",
+    cls=CommandInSections,
+    example="onesided sum visits.parquet --unit device,day \\\n"
+    "  --policy \"room = 'clinic'\" --epsilon 0.5 \\\n"
+    "  --column paid --bound 100 --by room --max-groups 4",
+)
 @nonnegative_option
 @_sum_options
 def sum_(
@@ -67,7 +74,12 @@ def sum_(
         show_release(release, out, overwrite=overwrite, as_json=as_json)
 
 
-@click.command()
+@click.command(
+    cls=CommandInSections,
+    example="onesided mean visits.parquet --unit device,day \\\n"
+    "  --policy \"room = 'clinic'\" --epsilon 0.5 \\\n"
+    "  --column paid --bound 100 --by room --max-groups 4",
+)
 @max_rows_option
 @_sum_options
 def mean(

@@ -59,6 +59,17 @@ class Receipt:
         return str(self.content["guarantee"])
 
     @property
+    def promise(self) -> str:
+        """The promise in two short sentences; `guarantee` names its limits too."""
+        epsilon, unit = self.content["epsilon"]["osdp"], self.content["unit"]
+        record = "row" if unit == "row" else f"record ({unit})"
+        policy = self.content["policy"]["sql"]
+        return (
+            f"(P, {epsilon})-OSDP: replacing one sensitive {record} by any other makes no outcome "
+            f"more than e^{epsilon} times likelier. Sensitive is where {policy}, or NULL."
+        )
+
+    @property
     def figure(self) -> str:
         """What the released numbers are, in words; older receipts say only their kind."""
         return str(self.content.get("figure", self.content["kind"]))

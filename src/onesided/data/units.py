@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from onesided.errors import RequestError
+from onesided.errors import PolicyError, RequestError
+from onesided.language import BoundKey, Key, Schema
+from onesided.language.tree import Column
+from onesided.lists import split_list, unquoted
+
+ROWS = "rows"
+"""What a unit is called where every row is one."""
 
 
 @dataclass(frozen=True)
@@ -14,20 +20,43 @@ class Unit:
 
     A unit is sensitive when any of its rows is. It is kept or withheld whole, and it is what one
     step between neighbouring databases adds, removes or replaces.
+
+    - `columns`: the names of the key's parts.
+    - `computed`: those of them that are no columns of the table, such as date(ts).
     """
 
     columns: tuple[str, ...] = ()
+    computed: tuple[BoundKey, ...] = ()
 
     @classmethod
-    def of(cls, columns: str | Sequence[str] | None) -> Unit:
-        """From a list of names as they are, a text with commas, or None for single rows."""
-        if columns is None:
+    def of(cls, columns: str | Sequence[str]) -> Unit:
+        """From a list of names as they are, a text with commas, or the word `rows`.
+
+        In a text a name may stand in double quotes: a column called rows has to.
+        """
+        if columns == ROWS:
             return cls()
         if isinstance(columns, str):
-            columns = [name.strip() for name in columns.split(",")]
+            columns = [unquoted(name) for name in split_list(columns)]
         if not all(columns) or len(set(columns)) != len(columns):
             raise RequestError("A unit is a list of different column names, such as device,day.")
         return cls(tuple(columns))
+
+    def bind(self, schema: Schema) -> Unit:
+        """The unit of a table, its columns found and what is computed from them understood."""
+        keys = [_computed(name, schema) or schema.resolve(name) for name in self.columns]
+        computed = tuple(key for key in keys if isinstance(key, BoundKey))
+        return Unit(tuple(map(str, keys)), computed)
+
+    @property
+    def read(self) -> frozenset[str]:
+        """The columns of the table that the key is made from."""
+        return self.stored | {key.column for key in self.computed}
+
+    @property
+    def stored(self) -> frozenset[str]:
+        """The parts of the key that are columns of the table."""
+        return frozenset(self.columns) - {key.name for key in self.computed}
 
     @property
     def is_row(self) -> bool:
@@ -36,3 +65,14 @@ class Unit:
 
     def __str__(self) -> str:
         return "row" if self.is_row else ", ".join(self.columns)
+
+
+def _computed(name: str, schema: Schema) -> BoundKey | None:
+    """The key that `name` spells, where no column is called so."""
+    if name in schema or "(" not in name:
+        return None
+    try:
+        key = Key.parse(name)
+    except PolicyError:
+        return None
+    return None if isinstance(key.expression, Column) else key.bind(schema)

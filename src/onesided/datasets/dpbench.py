@@ -20,6 +20,7 @@ from onesided.data.histogram import Floats
 from onesided.datasets.folder import data_folder
 from onesided.errors import RequestError, SourceError
 from onesided.randomness import seeded
+from onesided.spelling import meant
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -115,8 +116,10 @@ def _known(name: str, shapes: tuple[PublishedShape, ...]) -> PublishedShape:
     for shape in shapes:
         if shape.name == name:
             return shape
-    names = ", ".join(shape.name for shape in shapes)
-    raise RequestError(f"There is no benchmark of that name: choose one of {names}.")
+    names = [shape.name for shape in shapes]
+    raise RequestError(
+        f"There is no benchmark of that name{meant(name, names)}: choose one of {', '.join(names)}."
+    )
 
 
 def _load(shape: PublishedShape, place: Path) -> Benchmark:

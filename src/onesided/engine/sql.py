@@ -12,13 +12,14 @@ be pushed below the GROUP BY and computed for every row.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any, Self
 
 from onesided.data.units import Unit
 from onesided.engine.base import Coins, CountQuery, Lookup, Ngrams, SampleQuery, Total
 from onesided.engine.flavour import Cut, Flavour
 from onesided.engine.lookups import looked_up
 from onesided.engine.ngrams import view, widened
-from onesided.language import BoundKey, BoundPredicate, Schema, Type
+from onesided.language import BoundKey, BoundPredicate, Field, Schema, Type
 
 RESERVED_PREFIX = "osd_"
 
@@ -40,6 +41,17 @@ class Relation:
     row_text: str = ""
     unique: bool = False
 
+    def with_computed_keys(self, flavour: Flavour) -> Relation:
+        """The same relation with each computed key of its unit as a column of that name."""
+        computed = self.unit.computed
+        if not computed:
+            return self
+        added = [f"{key.render(flavour.writer)} AS {flavour.name(key.name)}" for key in computed]
+        source = f"(SELECT osd_s.*, {', '.join(added)} FROM {self.source} osd_s)"
+        fields = {key.name: Field(key.type) for key in computed}
+        schema = Schema.of({**dict(self.schema.fields), **fields})
+        return replace(self, source=source, schema=schema)
+
 
 @dataclass(frozen=True)
 class Statements:
@@ -47,6 +59,11 @@ class Statements:
 
     relation: Relation
     flavour: Flavour
+
+    @classmethod
+    def on(cls, relation: Relation, flavour: Flavour, **given: Any) -> Self:
+        """The statements on a relation, in which the unit's computed keys are columns."""
+        return cls(relation.with_computed_keys(flavour), flavour, **given)
 
     def inspection(self) -> str:
         """One row: the number of units, and of rows without a unit."""

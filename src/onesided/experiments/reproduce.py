@@ -45,6 +45,7 @@ def reproduce(
     seed: int = 0,
     say: Callable[[str], None] = lambda message: None,
     progress: Progress = lambda done, total: None,
+    measured: Callable[[str], None] = lambda message: None,
 ) -> Reproduced:
     """Run the figures called `names` (all where there are none) and write the report into `out`.
 
@@ -58,7 +59,7 @@ def reproduce(
     runner = TrialRunner(setting)
     say("Measuring")
     trials = list(dict.fromkeys(each for figure in figures for each in figure.trials(setting)))
-    runner.run(trials, progress)
+    runner.run(trials, progress, _figure_by_figure(figures, setting, measured))
     sections = [
         figure.section(setting, runner.results(figure.trials(setting))) for figure in figures
     ]
@@ -70,6 +71,22 @@ def reproduce(
     )
     files = _write(report, setting, runner, trials)
     return Reproduced(report, files)
+
+
+def _figure_by_figure(
+    figures: Sequence[PaperFigure], setting: ReproductionSetting, say: Callable[[str], None]
+) -> Callable[[Trial], None]:
+    """Says of each figure when the last of its trials is there."""
+    left = {figure.name: set(figure.trials(setting)) for figure in figures}
+
+    def finished(trial: Trial) -> None:
+        for name, trials in list(left.items()):
+            trials.discard(trial)
+            if not trials:
+                del left[name]
+                say(f"{name}: measured, {len(left)} of {len(figures)} figures to go")
+
+    return finished
 
 
 def chosen_figures(names: Sequence[str]) -> list[PaperFigure]:

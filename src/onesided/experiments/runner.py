@@ -31,14 +31,25 @@ class TrialRunner:
     def store(self) -> ResultStore:
         return ResultStore(self.setting.results)
 
-    def run(self, trials: Iterable[Trial], progress: Progress = lambda done, total: None) -> None:
-        """Measure what is missing; what is finished survives an interruption."""
+    def run(
+        self,
+        trials: Iterable[Trial],
+        progress: Progress = lambda done, total: None,
+        finished: Callable[[Trial], None] = lambda trial: None,
+    ) -> None:
+        """Measure what is missing; what is finished survives an interruption.
+
+        - `finished`: told of each trial once its results are there.
+        """
         wanted = list(dict.fromkeys(trials))
         missing = [trial for trial in wanted if self.store.get(trial) is None]
         # Long trials first, so that the last ones to finish are short.
         missing.sort(key=lambda trial: -trial.measure.effort)
         done = len(wanted) - len(missing)
         progress(done, len(wanted))
+        for trial in wanted:
+            if trial not in missing:
+                finished(trial)
         if not missing:
             return
         for name in THREAD_LIMITS:  # read by the processes when they start
@@ -48,12 +59,13 @@ class TrialRunner:
             PROCESSES, mp_context=context, initializer=_end_with_parent
         ) as pool:
             with _deaf_to_interrupts():
-                futures = [pool.submit(_measure, trial, self.setting) for trial in missing]
+                futures = {pool.submit(_measure, each, self.setting): each for each in missing}
             try:
                 for future in as_completed(futures):
                     future.result()
                     done += 1
                     progress(done, len(wanted))
+                    finished(futures[future])
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 for process in multiprocessing.active_children():

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from decimal import Decimal
+from itertools import pairwise
 from typing import TypeAlias
 
 import sqlglot
@@ -66,6 +67,10 @@ _COMPARISONS: dict[type[exp.Expression], Comparison] = {
     exp.GT: Comparison.GREATER,
     exp.GTE: Comparison.AT_LEAST,
 }
+_COMPARING = (
+    *(TokenType.EQ, TokenType.NEQ, TokenType.LT, TokenType.LTE, TokenType.GT, TokenType.GTE),
+    *(TokenType.IS, TokenType.IN, TokenType.LIKE, TokenType.BETWEEN),
+)
 _OPERATORS: dict[type[exp.Expression], Operator] = {
     exp.Add: Operator.PLUS,
     exp.Sub: Operator.MINUS,
@@ -142,7 +147,7 @@ def read_statements(text: str, whole: str) -> list[exp.Expr | None]:
     except RecursionError:
         raise PolicyError(f"{whole} is nested too deeply; write it more simply.") from None
     except Exception as error:  # the parser also fails with IndexError and the like
-        raise PolicyError(f"{whole} is not valid SQL{_position(error)}.") from None
+        raise PolicyError(f"{whole} is not valid SQL{_position(error)}{_quoting(text)}.") from None
 
 
 def _position(error: Exception) -> str:
@@ -151,6 +156,19 @@ def _position(error: Exception) -> str:
         return "; check quotation marks and parentheses"
     highlighted = str(details[0].get("highlight") or "").strip()
     return f" near {highlighted!r}" if highlighted and highlighted != _PREFIX.strip() else ""
+
+
+def _quoting(text: str) -> str:
+    """How a column is written whose name SQL itself uses, where one is compared."""
+    try:
+        tokens = sqlglot.tokenize(text, read=DIALECT)
+    except Exception:  # what cannot even be cut into words
+        return ""
+    for word, after in pairwise(tokens):
+        if word.text.isalpha() and after.token_type in _COMPARING and is_keyword(word.text):
+            name = word.text
+            return f'; if {name} is a column, put double quotes around it: "{name}"'
+    return ""
 
 
 class Conversion:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from onesided.errors import PolicyError
@@ -28,6 +29,8 @@ from onesided.language.tree import (
 )
 from onesided.language.types import Digits, Schema, Type
 from onesided.language.writer import Writer
+
+_MOST_KEPT = 256
 
 
 @dataclass(frozen=True)
@@ -146,6 +149,17 @@ class BoundKey(Key):
 
 
 def _parsed(text: str) -> Expression:
+    # What is no text may not even have a hash; the parser refuses it.
+    return _kept(text) if isinstance(text, str) else _checked(text)
+
+
+@lru_cache(maxsize=_MOST_KEPT)
+def _kept(text: str) -> Expression:
+    """The tree of a text; the same texts come again and again, and trees are values."""
+    return _checked(text)
+
+
+def _checked(text: str) -> Expression:
     # The parser takes a while to load: nothing pays for it before the first text is read.
     from onesided.language.parser import MAX_LENGTH, parse
 

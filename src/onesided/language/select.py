@@ -274,11 +274,16 @@ class _Reading:
             return SelectFigure(Aggregate.ROWS)
         if type(what) is exp.Distinct and set(_present(what)) == {"expressions"}:
             parts = [part for each in what.expressions for part in _members(each)]
-            return SelectFigure(Aggregate.UNITS, tuple(self._plain_column(part) for part in parts))
+            return SelectFigure(Aggregate.UNITS, tuple(map(self._unit_part, parts)))
         raise RequestError(
             f"{shown(node)} is not allowed: count rows by COUNT(*), and units by "
             "COUNT(DISTINCT …) of their key."
         )
+
+    def _unit_part(self, node: object) -> str:
+        """A column, or how a part of the unit's key is computed, such as date(ts)."""
+        inner = unwrapped(node)
+        return self._plain_column(inner) if type(inner) is exp.Column else self._key(inner).name
 
     def _summed(self, node: exp.Expression) -> str:
         inner = unwrapped(node.this)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from onesided.errors import PolicyError
+from onesided.spelling import meant
 
 INT64_MIN = -(2**63)
 INT64_MAX = 2**63 - 1
@@ -123,5 +124,6 @@ class Schema(Mapping[str, Field]):
         shown = ", ".join(list(self)[:_COLUMNS_IN_A_MESSAGE])
         more = ", …" if len(self) > _COLUMNS_IN_A_MESSAGE else ""
         raise PolicyError(
-            f"There is no column {name[:_LETTERS]} in the data; there are: {shown}{more}."
+            f"There is no column {name[:_LETTERS]} in the data{meant(name, self)}; "
+            f"there are: {shown}{more}."
         )

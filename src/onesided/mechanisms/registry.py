@@ -24,6 +24,7 @@ from onesided.mechanisms.published.osdp_laplace import OsdpLaplace, OsdpLaplaceL
 from onesided.mechanisms.recipe import Dawaz, NaiveRecipe, Recipe
 from onesided.mechanisms.residual import Residual
 from onesided.mechanisms.rr import RandomizedResponse
+from onesided.spelling import meant
 
 _SOUND = (
     Auto,
@@ -60,12 +61,19 @@ def mechanism(name: str, **parameters: Any) -> Mechanism:
     """The mechanism called `name`, with its own `parameters`."""
     chosen = MECHANISMS.get(name)
     if chosen is None:
-        raise RequestError(f"There is no such mechanism; choose one of {', '.join(MECHANISMS)}.")
+        raise RequestError(
+            f"There is no such mechanism{meant(name, MECHANISMS)}; choose one of "
+            f"{', '.join(MECHANISMS)}."
+        )
     try:
         return chosen(**parameters)
     except TypeError:
-        known = ", ".join(chosen.__dataclass_fields__) or "none at all"
-        raise RequestError(f"The parameters of {name} are: {known}.") from None
+        known = list(chosen.__dataclass_fields__)
+        wrong = next((each for each in parameters if each not in known), "")
+        there_are = f"its parameters are: {', '.join(known)}" if known else "it has no parameters"
+        raise RequestError(
+            f"{name} has no parameter {wrong}{meant(wrong, known)}; {there_are}."
+        ) from None
 
 
 def mechanism_names() -> tuple[str, ...]:

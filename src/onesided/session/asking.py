@@ -28,6 +28,7 @@ from onesided.session.questions.touches import SampledTouches, Touches
 from onesided.session.scope import Scope
 from onesided.session.supposed import Basis
 from onesided.session.table import SecretTable
+from onesided.spelling import arguments_named
 
 MaxGroups: TypeAlias = int | str | None
 """The most groups that count for a unit, or "auto"."""
@@ -40,6 +41,7 @@ class Asker:
     facts: DatasetFacts
     table: SecretTable
 
+    @arguments_named
     def sample(
         self,
         epsilon: Fraction,
@@ -148,6 +150,7 @@ class Asker:
         kind = SampledTouches if sampled else Touches
         return kind(facts=self.facts, scope=within, epsilon=epsilon, groups=groups)
 
+    @arguments_named
     def sum(
         self,
         epsilon: Fraction,
@@ -175,6 +178,7 @@ class Asker:
             amount=amount,
         )
 
+    @arguments_named
     def mean(
         self,
         epsilon: Fraction,
@@ -203,6 +207,7 @@ class Asker:
             rows=None if max_rows is None else rows_amount(max_rows, self.facts.units),
         )
 
+    @arguments_named
     def sql(
         self,
         epsilon: Fraction,

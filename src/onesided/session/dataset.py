@@ -10,7 +10,7 @@ from typing import Any
 from onesided.data.files import check_format
 from onesided.data.release import QueryRelease, Release, TableRelease
 from onesided.language.tree import Value
-from onesided.loss import Number, privacy_loss
+from onesided.loss import Number, meant_loss, privacy_loss
 from onesided.policy import Policy
 from onesided.session.asking import Asker, MaxGroups
 from onesided.session.books import Books
@@ -24,6 +24,7 @@ from onesided.session.questions.bounded import AUTO
 from onesided.session.questions.samples import chosen_columns
 from onesided.session.scope import Scope
 from onesided.session.showing import shown_sample, shown_table
+from onesided.spelling import arguments_named
 
 
 class Dataset(OpenedData):
@@ -37,6 +38,7 @@ class Dataset(OpenedData):
         super().__init__(facts, books)
         self._asking = Asker(facts, books.table)
 
+    @arguments_named
     def sample(
         self,
         epsilon: Number,
@@ -48,6 +50,7 @@ class Dataset(OpenedData):
         into: str | None = None,
         fresh: bool = False,
         purpose: str = "",
+        yes: bool = False,
     ) -> Release:
         """True rows of the non-sensitive units, each unit kept whole with probability 1 − e^−ε.
 
@@ -56,12 +59,14 @@ class Dataset(OpenedData):
         - `part`: only the units with this value of a column named in `partition_by`.
         - `into`: where the engine itself writes the rows, so that they do not pass through here: a
           new table in PostgreSQL, a folder of Parquet files for Spark.
+        - `purpose`: what the release is for; public, and kept in the ledger.
+        - `yes`: an ε above 10 is meant.
 
         The coins belong to the snapshot: repeating a sample is free and gives the same one, and a
         larger ε contains it and pays the difference. With `fresh` it has coins of its own and pays
         in full.
         """
-        exact = privacy_loss(epsilon)
+        exact = meant_loss(epsilon, yes=yes)
         question = self._asking.sample(
             exact, where, columns, policy=policy, part=part, into=into, fresh=fresh
         )
@@ -75,6 +80,7 @@ class Dataset(OpenedData):
         _, leaving = chosen_columns(self._facts.schema, self._table.engine, columns)
         check_format(leaving, Path(path))
 
+    @arguments_named
     def count(
         self,
         by: Sequence[str] | str = (),
@@ -88,6 +94,7 @@ class Dataset(OpenedData):
         part: Mapping[str, Any] | None = None,
         fresh: bool = False,
         purpose: str = "",
+        yes: bool = False,
         **parameters: Any,
     ) -> Release:
         """How many units are in each group.
@@ -99,15 +106,16 @@ class Dataset(OpenedData):
         - `domain`: the values of a key, where they are known beforehand; `"*"` as the last one
           stands for all others.
         - `mechanism`, `parameters`: see `onesided.mechanism_names()`.
-        - `policy`, `part`, `fresh`: as in `sample`.
+        - `policy`, `part`, `fresh`, `purpose`, `yes`: as in `sample`.
         """
-        exact = privacy_loss(epsilon)
+        exact = meant_loss(epsilon, yes=yes)
         groups, within = self._asking.groups(
             by, where, max_groups=max_groups, domain=domain, policy=policy, part=part
         )
         question = self._counting(max_groups, exact, groups, within, mechanism, parameters)
         return self._released([question], exact, fresh=fresh, purpose=purpose)[0]
 
+    @arguments_named
     def ngrams(
         self,
         n: int,
@@ -122,6 +130,7 @@ class Dataset(OpenedData):
         part: Mapping[str, Any] | None = None,
         fresh: bool = False,
         purpose: str = "",
+        yes: bool = False,
         **parameters: Any,
     ) -> Release:
         """How many units have each n-gram: n values of `by` in rows that follow one another.
@@ -131,7 +140,7 @@ class Dataset(OpenedData):
         - `domain`: the values of `by`, where they are known beforehand.
         - all others: as in `count`. Sensitivity is taken over all rows of a unit.
         """
-        exact = privacy_loss(epsilon)
+        exact = meant_loss(epsilon, yes=yes)
         groups, within = self._asking.ngram_groups(
             n,
             by=by,
@@ -144,6 +153,7 @@ class Dataset(OpenedData):
         question = self._counting(max_groups, exact, groups, within, mechanism, parameters)
         return self._released([question], exact, fresh=fresh, purpose=purpose)[0]
 
+    @arguments_named
     def touches(
         self,
         by: Sequence[str] | str = (),
@@ -156,19 +166,21 @@ class Dataset(OpenedData):
         part: Mapping[str, Any] | None = None,
         fresh: bool = False,
         purpose: str = "",
+        yes: bool = False,
     ) -> Release:
         """How many non-sensitive units are in so many groups: what a plan finds `max_groups` by.
 
         - `sampled`: count the units of the sample at ε, which is free where that is paid for.
         - all others: as in `count`. A small ε is enough, since a unit counts once.
         """
-        exact = privacy_loss(epsilon)
+        exact = meant_loss(epsilon, yes=yes)
         groups, within = self._asking.groups(
             by, where, max_groups="auto", domain=domain, policy=policy, part=part
         )
         question = self._asking.touches(exact, groups, within, sampled=sampled)
         return self._released([question], exact, fresh=fresh, purpose=purpose)[0]
 
+    @arguments_named
     def sum(
         self,
         column: str,
@@ -185,6 +197,7 @@ class Dataset(OpenedData):
         part: Mapping[str, Any] | None = None,
         fresh: bool = False,
         purpose: str = "",
+        yes: bool = False,
     ) -> Release:
         """The sum of `column` in each group, with one-sided noise of scale k·B/ε.
 
@@ -195,7 +208,7 @@ class Dataset(OpenedData):
           certain lower bound.
         - `by`, `where`, `max_groups`, `domain`, `policy`, `part`, `fresh`: as in `count`.
         """
-        exact = privacy_loss(epsilon)
+        exact = meant_loss(epsilon, yes=yes)
         question = self._asking.sum(
             exact,
             column,
@@ -211,6 +224,7 @@ class Dataset(OpenedData):
         )
         return self._released([question], exact, fresh=fresh, purpose=purpose)[0]
 
+    @arguments_named
     def mean(
         self,
         column: str,
@@ -227,6 +241,7 @@ class Dataset(OpenedData):
         part: Mapping[str, Any] | None = None,
         fresh: bool = False,
         purpose: str = "",
+        yes: bool = False,
     ) -> Release:
         """The mean of the units' totals of `column` in each group: a sum and a count at ε/2 each.
 
@@ -234,7 +249,7 @@ class Dataset(OpenedData):
           in a group.
         - all others: as in `sum`. Units and rows without a value are left out.
         """
-        exact = privacy_loss(epsilon)
+        exact = meant_loss(epsilon, yes=yes)
         question = self._asking.mean(
             exact,
             column,
@@ -250,6 +265,7 @@ class Dataset(OpenedData):
         )
         return self._released([question], exact, fresh=fresh, purpose=purpose)[0]
 
+    @arguments_named
     def sql(
         self,
         query: str,
@@ -267,6 +283,7 @@ class Dataset(OpenedData):
         part: Mapping[str, Any] | None = None,
         fresh: bool = False,
         purpose: str = "",
+        yes: bool = False,
     ) -> QueryRelease:
         """Answer one SELECT: COUNT(*), COUNT(DISTINCT unit), SUM and AVG by group.
 
@@ -278,7 +295,7 @@ class Dataset(OpenedData):
         - `bounds`, `grid`, `nonnegative`: as in `sum`, by column.
         - all others: as in `count`; `domain` also by alias.
         """
-        exact = privacy_loss(epsilon)
+        exact = meant_loss(epsilon, yes=yes)
         asked = self._asking.sql(
             exact,
             query,
@@ -297,6 +314,7 @@ class Dataset(OpenedData):
         released = self._released(questions, exact, fresh=fresh, purpose=purpose)
         return asked.release(released)
 
+    @arguments_named
     def cursor(self, *, epsilon: Number, **options: Any) -> Cursor:
         """A cursor whose `execute` asks `sql` at `epsilon` each time, with the same options."""
         privacy_loss(epsilon)

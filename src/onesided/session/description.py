@@ -22,11 +22,13 @@ from pathlib import Path
 from typing import Any
 
 from onesided.errors import InputError, SourceError
+from onesided.lists import split_list
 from onesided.loss import privacy_budget
 from onesided.randomness import Randomness
 from onesided.session.dataset import Dataset
 from onesided.session.domains import read_domain
 from onesided.session.opening import open_dataset
+from onesided.spelling import meant
 
 USUAL_FILE = "onesided.toml"
 
@@ -53,7 +55,10 @@ def load_dataset(
     """
     described = descriptions(file)
     if name not in described:
-        raise SourceError(f"{file} describes no data set {name!r}; it has {_listed(described)}.")
+        raise SourceError(
+            f"{file} describes no data set {name!r}{meant(name, described)}; "
+            f"it has {_listed(described)}."
+        )
     return described[name].open(rng=rng)
 
 
@@ -82,18 +87,24 @@ def _content(path: Path) -> dict[str, Any]:
 def _described(path: Path, name: str, table: Any) -> Description:
     if not isinstance(table, dict):
         raise SourceError(f"{path}: {name} must be a table [datasets.{name}].")
-    arguments: dict[str, Any] = {"name": name, "unit": None}
+    arguments: dict[str, Any] = {"name": name}
     for key, value in table.items():
         check = _KEYS.get(key)
         if check is None:
             known = ", ".join(_KEYS)
-            raise SourceError(f"{path}: {name} has an unknown key {key!r}; known are {known}.")
+            raise SourceError(
+                f"{path}: {name} has an unknown key {key!r}{meant(key, _KEYS)}; known are {known}."
+            )
         try:
             arguments[key] = check(value, path.parent)
         except _WrongType as error:
             raise SourceError(f"{path}: {key} of {name} must be {error}.") from None
     if "policy" not in arguments:
         raise SourceError(f"{path}: {name} needs a policy; say which rows are sensitive.")
+    if "unit" not in arguments:
+        raise SourceError(
+            f"{path}: {name} needs a unit: the columns that name one record, or the word rows."
+        )
     if ("source" in arguments) == ("table" in arguments):
         raise SourceError(f"{path}: {name} needs either a source or a table with its connection.")
     return Description(name, path, arguments)
@@ -115,10 +126,15 @@ def _path(value: Any, folder: Path) -> str:
 
 
 def _names(value: Any, folder: Path) -> list[str]:
-    names = value.split(",") if isinstance(value, str) else value
+    names = split_list(value) if isinstance(value, str) else value
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise _WrongType("a list of column names")
     return [name.strip() for name in names]
+
+
+def _record(value: Any, folder: Path) -> str | list[str]:
+    """What names one record: a text has words of its own."""
+    return value if isinstance(value, str) and value.strip() else _names(value, folder)
 
 
 def _budget(value: Any, folder: Path) -> Any:
@@ -160,7 +176,7 @@ _KEYS: Mapping[str, Callable[[Any, Path], Any]] = {
     "source": _path,
     "table": _text,
     "connection": _text,
-    "unit": _names,
+    "unit": _record,
     "policy": _text,
     "budget": _budget,
     "ledger": _path,

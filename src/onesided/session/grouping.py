@@ -23,6 +23,7 @@ from onesided.session.domains import (
     restricted,
 )
 from onesided.session.supposed import NOTHING_KNOWN, Supposed
+from onesided.spelling import meant
 
 #: An array of counts has a dimension for each key, and NumPy has 64 of them.
 MOST_KEYS = 32
@@ -150,7 +151,7 @@ def grouping(
     domains = _domains(keys, domain, usual)
     _check_bound(max_groups)
     constant = {*unit.columns, *determined}
-    single = unit.is_row or all(key.column in constant for key in keys)
+    single = unit.is_row or all({key.column, key.name} & constant for key in keys)
     cut = None if single else max_groups
     if cut is not None:
         _check_choice(keys)
@@ -245,7 +246,10 @@ def _domains(
     named = {_canonical_name(name): values for name, values in declared.items()}
     unknown = [name for name in named if name not in canonical]
     if unknown:
-        raise RequestError(f"A domain is declared for {unknown[0]}, which is no group key here.")
+        raise RequestError(
+            f"A domain is declared for {unknown[0]}, which is no group key here"
+            f"{meant(unknown[0], canonical)}."
+        )
     known = {_canonical_name(name): values for name, values in usual.items()} | named
     return {name: domain_of(key, known.get(name)) for name, key in canonical.items()}
 

@@ -13,6 +13,7 @@ from onesided.session.books import Books
 from onesided.session.checking import SourceCheck, checked
 from onesided.session.facts import DatasetFacts
 from onesided.session.scope import AnyPolicy
+from onesided.spelling import arguments_named
 
 
 class OpenedData:
@@ -72,6 +73,7 @@ class OpenedData:
         """
         return self._table.progress()
 
+    @arguments_named
     def check(
         self, *, domain: Mapping[str, Sequence[Any]] | None = None, secret: bool = False
     ) -> SourceCheck:

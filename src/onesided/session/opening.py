@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from onesided.data.units import Unit
+from onesided.data.units import ROWS, Unit
 from onesided.engine.base import Engine
 from onesided.errors import InputError, PolicyError, RequestError
 from onesided.ledger import agreed_terms, check_ledger, open_ledger
@@ -20,17 +20,19 @@ from onesided.session.facts import DatasetFacts
 from onesided.session.public import public_tables
 from onesided.session.scope import AnyPolicy
 from onesided.session.table import SecretTable
+from onesided.spelling import arguments_named
 
 PolicyLike = str | Policy | FunctionPolicy | Callable[[Mapping[str, Any]], object]
 
 
+@arguments_named
 def open_dataset(
     source: Any = None,
     *,
     policy: PolicyLike,
     table: str | None = None,
     connection: Any = None,
-    unit: str | Sequence[str] | None = None,
+    unit: str | Sequence[str] = (),
     budget: Number | None = None,
     ledger: str | Path | None = None,
     name: str | None = None,
@@ -51,7 +53,8 @@ def open_dataset(
     - `connection`: `postgresql://…`, or a SparkSession, a Spark master such as `local[2]` or
       `spark://…`, or a Spark Connect server `sc://…`; `datafusion` reads files and frames here.
       Passwords in it are kept out of every text.
-    - `unit`: the columns that name one record; None makes every row a record.
+    - `unit`: what names one record: columns, or hour, weekday, date or bucket of one, such as
+      "device,date(ts)"; the word "rows" makes every row a record. Nobody but you can know.
     - `policy`: the predicate that says which rows are sensitive, where NULL is sensitive; for a
       table in memory also a function of a row.
     - `budget`: the most ε that all releases together may cost. Without a ledger and a budget the
@@ -76,12 +79,13 @@ def open_dataset(
     first opening and kept with the account: later openings read by it, and look for nothing.
     """
     agreed = None if budget is None else privacy_budget(budget)
+    record = _unit(unit)
     rules = _policy(policy, durable=ledger is not None)
     named = name or table or _name(source)
     known = agreed_terms(ledger, named)
     engine = open_engine(
         source,
-        Unit.of(unit),
+        record,
         table=table,
         connection=connection,
         memory_limit=memory_limit,
@@ -123,6 +127,15 @@ def open_dataset(
         raise
 
 
+def _unit(unit: str | Sequence[str] | None) -> Unit:
+    if not unit:
+        raise RequestError(
+            'Say what one record is: unit="device,day" for the columns that name one, or '
+            f'unit="{ROWS}" where every row is a record of its own.'
+        )
+    return Unit.of(unit)
+
+
 def _policy(policy: PolicyLike, *, durable: bool) -> AnyPolicy:
     if isinstance(policy, str):
         return Policy(policy)
@@ -151,7 +164,7 @@ def _fitting(policy: AnyPolicy, engine: Engine) -> AnyPolicy:
 
 def _partition(columns: str | Sequence[str], engine: Engine) -> tuple[str, ...]:
     named = (columns,) if isinstance(columns, str) else columns
-    resolved = tuple(map(engine.schema.resolve, named))
+    resolved = Unit(tuple(named)).bind(engine.schema).columns
     if not set(resolved) <= set(engine.unit.columns):
         raise RequestError("partition_by takes columns of the unit key: others may cut a unit.")
     return resolved

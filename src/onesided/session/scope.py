@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from onesided.data.units import Unit
 from onesided.errors import RequestError
 from onesided.language import BoundKey, BoundPredicate, Key, Schema
 from onesided.language.canonical import literal_text
-from onesided.language.tree import Compare, Comparison, Literal
+from onesided.language.tree import Column, Compare, Comparison, Literal
 from onesided.ledger import Part, Spending
 from onesided.loss import Loss
 from onesided.policy import FunctionPolicy, Policy
@@ -64,13 +65,14 @@ def scope(
     if len(part) != 1:
         raise RequestError("A part is one value of one column, such as day = '2024-01-01'.")
     ((name, value),) = part.items()
-    column = schema.resolve(name)
+    named = Unit((name,)).bind(schema)
+    (column,) = named.columns
     if column not in partition_by:
         raise RequestError(
             f"{column} was not declared in partition_by when the data set was opened; "
             "only declared parts compose in parallel."
         )
-    key = Key.parse(f'"{column}"').bind(schema)
+    key = named.computed[0] if named.computed else Key(Column(column)).bind(schema)
     literal = Literal(key.type, typed_value(key, value))
     return Scope(
         chosen, stricter, part=(column, literal_text(literal.value)), inside=_equals(key, literal)

@@ -25,7 +25,7 @@ def operators_of_others_are_found() -> Iterator[None]:
 
     with replaced(
         *((module, "connect", connect) for module in (postgres, postgres_table)),
-        (postgres_connection, "_PINNED_PATH", "SELECT 1"),
+        (postgres_connection, "_PINNED_PATH", "SET LOCAL search_path TO DEFAULT"),
     ):
         yield
 

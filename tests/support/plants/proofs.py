@@ -28,7 +28,7 @@ KEPT = 40
 
 def asked(source: Any, ask: Callable[[osd.Dataset], Any], **options: Any) -> Any:
     """What somebody outside gets, an answer or a sentence; the noise is always the same."""
-    given = {"policy": "hidden", "budget": 500, "rng": osd.seeded(3), **options}
+    given = {"unit": "rows", "policy": "hidden", "budget": 500, "rng": osd.seeded(3), **options}
     try:
         with osd.open(source, **given) as data:
             return ask(data)
@@ -37,7 +37,7 @@ def asked(source: Any, ask: Callable[[osd.Dataset], Any], **options: Any) -> Any
 
 
 def sampled(data: osd.Dataset) -> list[Any]:
-    return list(data.sample(KEPT).table.to_pylist())
+    return list(data.sample(KEPT, yes=True).table.to_pylist())
 
 
 def column(cells: pa.Array, secret: pa.Array) -> pa.Table:
@@ -71,7 +71,9 @@ def far_keys(folder: Path) -> Pair:
     def seen(secret: int) -> Any:
         days = pa.array([*[0] * 30, secret], pa.int32()).cast(pa.date32())
         table = column(days.slice(0, 30), days.slice(30))
-        return asked(table, lambda data: type(data.count("x", epsilon=50, mechanism="auto")))
+        return asked(
+            table, lambda data: type(data.count("x", epsilon=50, mechanism="auto", yes=True))
+        )
 
     return seen(2**31 - 10), seen(0)
 
@@ -98,7 +100,7 @@ def cells_not_read(folder: Path) -> Pair:
         cells = pa.array([0, 1, 2, secret]).view(pa.timestamp("us"))
         table = column(cells.slice(0, 3), cells.slice(3))
         ids: Callable[[osd.Dataset], Any] = lambda data: (  # noqa: E731
-            data.sample(KEPT, columns=["id"]).table.to_pylist()
+            data.sample(KEPT, columns=["id"], yes=True).table.to_pylist()
         )
         return asked(table, ids, policy=lambda row: row["hidden"])
 
@@ -159,7 +161,10 @@ def missing_numbers(spark: Any, folder: Path) -> Pair:
         path = folder / f"{secret}.parquet"
         pq.write_table(pa.table({"id": [1, 2], "n": pa.array([5, secret], pa.int64())}), path)
         ask: Callable[[osd.Dataset], Any] = lambda data: data.count(  # noqa: E731
-            "id", epsilon=100, mechanism="one-sided"
+            "id",
+            epsilon=100,
+            mechanism="one-sided",
+            yes=True,
         ).table.to_pylist()
         policy = f"n > {2**63} OR n = 7"
         return asked(str(path), ask, connection=spark, unit="id", policy=policy, version="1")
@@ -179,7 +184,11 @@ def one_name(folder: Path) -> Pair:
     def counts(data: osd.Dataset) -> Any:
         return [
             data.count(
-                "t", epsilon=200, mechanism="laplace", domain={"t": values}
+                "t",
+                epsilon=200,
+                mechanism="laplace",
+                domain={"t": values},
+                yes=True,
             ).table.to_pydict()
             for values in (["a", "None"], ["a", "*"])
         ]
@@ -204,7 +213,7 @@ def guesses(folder: Path) -> Pair:
     guess = engine.fingerprint()
     engine.close()
     path = folder / "account.ledger"
-    with osd.open(table, policy="hidden", budget=1, ledger=path) as data:
+    with osd.open(table, policy="hidden", budget=1, ledger=path, unit="rows") as data:
         data.sample(1)
     ledger = open_ledger(path)
     exported = str(ledger.export())
@@ -227,7 +236,7 @@ def bits(folder: Path) -> Pair:
         table = pa.table({"x": pa.array(cells), "hidden": [True, *[False] * 10]})
 
         def keys(data: osd.Dataset) -> Any:
-            answer = data.count("x", epsilon=50, mechanism="one-sided").table.column("x")
+            answer = data.count("x", epsilon=50, mechanism="one-sided", yes=True).table.column("x")
             return answer.combine_chunks().view(pa.uint64()).to_pylist()
 
         return asked(table, keys)
@@ -244,7 +253,9 @@ def cells_of_files(folder: Path) -> Pair:
             path = folder / f"{name}-{len(secrets[0])}.parquet"
             pq.write_table(column(cells.slice(0, 2), cells.slice(2)), path)
             ask: Callable[[osd.Dataset], Any] = lambda data: data.sample(  # noqa: E731
-                KEPT, where="x IS NOT NULL"
+                KEPT,
+                where="x IS NOT NULL",
+                yes=True,
             ).table.to_pylist()
             found.append(asked(path, ask))
         return found
@@ -274,7 +285,11 @@ def orders_of_dates(folder: Path) -> Pair:
     def seen(name: str, secret: str) -> Any:
         ledger = folder / f"{name}.ledger"
         with osd.open(
-            written(name, "20/05/2021"), policy="hidden", budget=90, ledger=ledger
+            written(name, "20/05/2021"),
+            policy="hidden",
+            budget=90,
+            ledger=ledger,
+            unit="rows",
         ) as data:
             data.sample(1)
         return asked(written(name, secret), sampled, ledger=ledger, budget=90)

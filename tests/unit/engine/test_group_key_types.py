@@ -29,6 +29,6 @@ def test_a_bound_on_groups_needs_keys_that_are_spelt_alike(key: str) -> None:
 
 @pytest.mark.parametrize("key", ["price", "share"])
 def test_without_a_bound_they_are_keys_like_others(key: str) -> None:
-    with osd.open(TABLE, policy="FALSE", budget=100) as data:
-        counted = data.count(key, epsilon=50, mechanism="one-sided").table
+    with osd.open(TABLE, policy="FALSE", budget=100, unit="rows") as data:
+        counted = data.count(key, epsilon=50, mechanism="one-sided", yes=True).table
     assert counted.column("count").to_pylist() == ([3] if key == "price" else [1, 2])

@@ -50,7 +50,7 @@ def test_rows_units_and_types() -> None:
         ("age", "integer"),
     ]
     assert found.columns[0].note == "part of the unit key"
-    assert opened(unit=None).check().most_rows is None
+    assert opened(unit="rows").check().most_rows is None
 
 
 @pytest.mark.parametrize(

@@ -160,6 +160,7 @@ def test_the_catch_all_counts_a_unit_once(table: pa.Table) -> None:
             mechanism="one-sided",
             domain={"room": ["lab", osd.OTHER]},
             correct=False,
+            yes=True,
         )
     assert release.table.to_pydict()["count"] == [1, 1]
 

@@ -72,6 +72,7 @@ def test_a_name_of_its_own_and_addresses_stay_as_they_are(tmp_path: Path) -> Non
     text = """
     [datasets.a]
     table = "public.visits"
+    unit = "id,date(ts)"
     connection = "postgresql://host/db"
     policy = "TRUE"
     ledger = "postgresql://host/ledger"
@@ -92,11 +93,11 @@ def test_a_name_of_its_own_and_addresses_stay_as_they_are(tmp_path: Path) -> Non
         "memory_limit": "1GB",
         "statement_timeout": 30.0,
         "public": {"rooms": str(tmp_path / "rooms.csv")},
-        "unit": None,
+        "unit": "id,date(ts)",
     }
 
 
-HEAD = '[datasets.visits]\nsource = "visits.parquet"\npolicy = "TRUE"\n'
+HEAD = '[datasets.visits]\nsource = "visits.parquet"\npolicy = "TRUE"\nunit = "rows"\n'
 BAD = {
     "no TOML": ("[datasets", "is not TOML"),
     "nothing": ("", "must hold tables"),
@@ -105,7 +106,8 @@ BAD = {
     "unknown key": (HEAD + "polcy = 'TRUE'", "unknown key 'polcy'"),
     "source": ("[datasets.visits]\nsource = 3\npolicy = 'TRUE'", "source of visits must be a text"),
     "empty text": ("[datasets.visits]\nsource = ''\npolicy = 'TRUE'", "must be a text"),
-    "unit": (HEAD + "unit = [1, 2]", "list of column names"),
+    "unit": (HEAD.replace('"rows"', "[1, 2]"), "list of column names"),
+    "no unit": (HEAD.replace('unit = "rows"', ""), "needs a unit"),
     "budget": (HEAD + "budget = 'lots'", "number above 0"),
     "budget below 0": (HEAD + "budget = -1", "number above 0"),
     "budget of a date": (HEAD + "budget = 2024-01-01", "number above 0"),
@@ -115,7 +117,10 @@ BAD = {
     "domain": (HEAD + "domains = {room = 3}", "must be a text"),
     "domain file": (HEAD + "domains = {room = 'nowhere.txt'}", "names of files"),
     "no policy": ("[datasets.visits]\nsource = 'x'", "needs a policy"),
-    "no source": ("[datasets.visits]\npolicy = 'TRUE'", "either a source or a table"),
+    "no source": (
+        "[datasets.visits]\nunit = 'rows'\npolicy = 'TRUE'",
+        "either a source or a table",
+    ),
     "both": (HEAD + "table = 'visits'", "either a source or a table"),
     "another name": (HEAD.replace("visits]", "other]"), "no data set 'visits'; it has other"),
 }

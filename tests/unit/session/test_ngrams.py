@@ -57,7 +57,9 @@ def counts(release: osd.Release) -> dict[tuple[str, ...], int]:
 
 def test_found_pairs_are_those_of_the_definition(dataset: osd.Dataset, table: pa.Table) -> None:
     truth = Counter(gram for grams in units_of(table).values() for gram in grams)
-    release = dataset.ngrams(2, max_groups=50, epsilon=EXACT, mechanism="one-sided", **ASK)
+    release = dataset.ngrams(
+        2, max_groups=50, epsilon=EXACT, mechanism="one-sided", **ASK, yes=True
+    )
     assert counts(release) == truth
     assert release.table.column_names[:2] == ["room_1", "room_2"]
 
@@ -65,7 +67,7 @@ def test_found_pairs_are_those_of_the_definition(dataset: osd.Dataset, table: pa
 def test_a_unit_counts_for_its_bound_and_no_more(dataset: osd.Dataset, table: pa.Table) -> None:
     units = units_of(table)
     assert max(map(len, units.values())) > 1
-    release = dataset.ngrams(2, max_groups=1, epsilon=EXACT, mechanism="one-sided", **ASK)
+    release = dataset.ngrams(2, max_groups=1, epsilon=EXACT, mechanism="one-sided", **ASK, yes=True)
     assert sum(counts(release).values()) == sum(bool(grams) for grams in units.values())
 
 
@@ -100,7 +102,7 @@ def test_every_number_of_tokens_is_a_request_of_its_own(table: pa.Table, tmp_pat
 
 def test_a_sample_of_units_needs_no_bound(dataset: osd.Dataset, table: pa.Table) -> None:
     truth = Counter(gram for grams in units_of(table).values() for gram in grams)
-    assert counts(dataset.ngrams(2, epsilon=EXACT, mechanism="rr", **ASK)) == truth
+    assert counts(dataset.ngrams(2, epsilon=EXACT, mechanism="rr", **ASK, yes=True)) == truth
 
 
 @pytest.mark.parametrize("mechanism", ["auto", "one-sided", "rr"])
@@ -141,5 +143,8 @@ def test_a_column_in_the_way_is_named(table: pa.Table) -> None:
 
 
 def test_rows_alone_make_no_ngrams(table: pa.Table) -> None:
-    with osd.open(table, policy=POLICY, budget=9) as data, pytest.raises(RequestError, match="key"):
+    with (
+        osd.open(table, policy=POLICY, budget=9, unit="rows") as data,
+        pytest.raises(RequestError, match="key"),
+    ):
         data.ngrams(2, max_groups=1, epsilon=1, **ASK)

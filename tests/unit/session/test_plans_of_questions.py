@@ -108,7 +108,7 @@ def test_sums_and_means_err_as_expected(table: pa.Table, kind: str) -> None:
     with opened(table, budget=10**6) as data:
         data.sample(9)
         (row,) = getattr(data.plan, kind)("device", "room", **asked).rows
-        exact = getattr(data, kind)("device", "room", **{**asked, "epsilon": 10**5}).table
+        exact = getattr(data, kind)("device", "room", **{**asked, "epsilon": 10**5}, yes=True).table
         released = [
             getattr(data, kind)("device", "room", **asked, fresh=True).table for _ in range(12)
         ]

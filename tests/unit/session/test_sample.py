@@ -162,7 +162,7 @@ def test_written_files_have_fixed_row_groups_and_nothing_of_the_source(tmp_path:
     many = pa.table({"id": range(400_000)}, metadata={"secret": "source"})
     source = tmp_path / "many.parquet"
     pq.write_table(many, source, row_group_size=7000)
-    release = osd.open(str(source), policy="id < 10", budget=20).sample(20)
+    release = osd.open(str(source), policy="id < 10", budget=20, unit="rows").sample(20, yes=True)
     release.write(tmp_path / "out.parquet")
     meta = pq.read_metadata(tmp_path / "out.parquet")
     sizes = [meta.row_group(index).num_rows for index in range(meta.num_row_groups)]

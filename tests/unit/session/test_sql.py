@@ -137,7 +137,7 @@ def test_a_statement_is_the_question_that_it_asks(case: str, table: pa.Table) ->
 
 def test_rows_are_counted_up_to_a_bound(dataset: osd.Dataset, table: pa.Table) -> None:
     text = "SELECT room, COUNT(*) AS n FROM visits GROUP BY room"
-    release = dataset.sql(text, epsilon=EXACT, max_rows=2, **COUNTS)
+    release = dataset.sql(text, epsilon=EXACT, max_rows=2, **COUNTS, yes=True)
     hidden = sensitive_units(table)
     truth: dict[Any, dict[Any, int]] = {}
     for row in rows(table):
@@ -152,7 +152,7 @@ def test_rows_are_counted_up_to_a_bound(dataset: osd.Dataset, table: pa.Table) -
 
 
 def test_where_every_row_is_a_unit_counting_rows_is_a_plain_count(table: pa.Table) -> None:
-    with opened(table, unit=None) as dataset:
+    with opened(table, unit="rows") as dataset:
         text = "SELECT room, COUNT(*), AVG(paid) FROM visits GROUP BY room"
         release = dataset.sql(text, epsilon=2, bounds={"paid": 25}, mechanism="one-sided")
         assert list(release.figures) == ["count(*)", "avg(paid)"]
@@ -196,12 +196,13 @@ def test_groups_that_a_figure_did_not_find_have_nothing_in_it() -> None:
         {"room": ["a", "a", "b"], "paid": [1, 1, None], "ok": [True] * 3},
         schema=pa.schema({"room": pa.string(), "paid": pa.int64(), "ok": pa.bool_()}),
     )
-    with osd.open(frame, policy="NOT ok", budget=4 * EXACT, name="visits") as dataset:
+    with osd.open(frame, policy="NOT ok", budget=4 * EXACT, name="visits", unit="rows") as dataset:
         release = dataset.sql(
             "SELECT room, SUM(paid), AVG(paid), COUNT(*) FROM visits GROUP BY room",
             epsilon=4 * EXACT,
             bounds={"paid": 5},
             mechanism="one-sided",
+            yes=True,
         )
     assert release.table.to_pydict() == {
         "room": ["a", "b"],
@@ -245,11 +246,12 @@ def test_having_order_and_limit_are_free(dataset: osd.Dataset) -> None:
 )
 def test_nulls_stand_where_the_statement_puts_them(order: str, expected: list[Any]) -> None:
     frame = pa.table({"k": [1, 2, None] * 5, "ok": [True] * 15})
-    with osd.open(frame, policy="NOT ok", budget=EXACT, name="t") as dataset:
+    with osd.open(frame, policy="NOT ok", budget=EXACT, name="t", unit="rows") as dataset:
         release = dataset.sql(
             f"SELECT k, COUNT(*) FROM t GROUP BY k ORDER BY {order}",
             epsilon=EXACT,
             mechanism="one-sided",
+            yes=True,
         )
     assert release.table["k"].to_pylist() == expected
 
@@ -266,6 +268,7 @@ def test_a_public_table_adds_columns_and_no_rows(dataset: osd.Dataset, table: pa
         "SELECT building, SUM(paid) FROM visits JOIN rooms USING (room) GROUP BY building",
         epsilon=EXACT,
         **SUMS,
+        yes=True,
     )
     truth = open_totals(table, lambda row: BUILDING.get(row["room"]), lambda row: row["paid"])
     # The office is not in the public table, so its rows are dropped, as an inner join does.
@@ -286,6 +289,7 @@ def test_sensitivity_is_taken_before_the_join(table: pa.Table) -> None:
             "ON h.room = v.room GROUP BY kind",
             epsilon=EXACT,
             **COUNTS,
+            yes=True,
         )
     hidden = sensitive_units(table)
     inside = {(row["device"], row["day"]) for row in rows(table) if row["room"] == "hall"}
@@ -442,7 +446,7 @@ def test_what_cannot_be_answered_costs_nothing(case: str, table: pa.Table) -> No
 def test_a_key_must_not_have_the_name_of_a_figure() -> None:
     frame = pa.table({"count(*)": [1, 2], "ok": [True, True]})
     with (
-        osd.open(frame, policy="NOT ok", budget=1, name="t") as dataset,
+        osd.open(frame, policy="NOT ok", budget=1, name="t", unit="rows") as dataset,
         pytest.raises(RequestError, match="rename"),
     ):
         dataset.sql('SELECT "count(*)" AS k, COUNT(*) FROM t GROUP BY k', epsilon=1)

@@ -53,7 +53,7 @@ def clipped(totals: dict[Any, float], bound: float = BOUND) -> float:
 
 
 def test_each_unit_is_clipped_in_each_group(dataset: osd.Dataset, table: pa.Table) -> None:
-    release = dataset.sum("paid", by="room", epsilon=EXACT, **ASK)
+    release = dataset.sum("paid", by="room", epsilon=EXACT, **ASK, yes=True)
     truth = open_totals(table, lambda row: row["room"], lambda row: row["paid"])
     assert any(total > BOUND for totals in truth.values() for total in totals.values())
     assert by_key(release, "sum") == {room: clipped(totals) for room, totals in truth.items()}
@@ -116,7 +116,7 @@ def test_a_declared_domain_lists_every_bin(dataset: osd.Dataset) -> None:
 def test_a_mean_divides_what_was_summed_by_what_was_counted(
     dataset: osd.Dataset, table: pa.Table
 ) -> None:
-    release = dataset.mean("paid", by="room", epsilon=EXACT, **ASK)
+    release = dataset.mean("paid", by="room", epsilon=EXACT, **ASK, yes=True)
     truth = open_totals(table, lambda row: row["room"], lambda row: row["paid"])
     means = by_key(release, "mean")
     assert set(means) == set(truth)
@@ -128,7 +128,7 @@ def test_a_mean_divides_what_was_summed_by_what_was_counted(
 
 def test_a_mean_of_rows(dataset: osd.Dataset, table: pa.Table) -> None:
     most = 2
-    release = dataset.mean("paid", by="room", epsilon=EXACT, max_rows=most, **ASK)
+    release = dataset.mean("paid", by="room", epsilon=EXACT, max_rows=most, **ASK, yes=True)
     totals = open_totals(table, lambda row: row["room"], lambda row: row["paid"])
     counts = open_totals(table, lambda row: row["room"], lambda row: 1)
     assert any(n > most for units in counts.values() for n in units.values())
@@ -196,7 +196,7 @@ def test_max_rows_is_a_number_of_rows(rows_: Any, dataset: osd.Dataset) -> None:
 def test_a_key_must_not_take_the_name_of_a_figure(key: str) -> None:
     frame = pa.table({key: [1, 2], "paid": [1, 2], "ok": [True, True]})
     with (
-        osd.open(frame, policy="NOT ok", budget=1) as dataset,
+        osd.open(frame, policy="NOT ok", budget=1, unit="rows") as dataset,
         pytest.raises(RequestError, match="rename"),
     ):
         dataset.sum("paid", by=key, bound=1, epsilon=1)
@@ -211,10 +211,10 @@ def test_values_that_are_no_numbers_add_nothing() -> None:
         }
     )
     with osd.open(frame, unit="who", policy="NOT ok", budget=3 * EXACT) as dataset:
-        total = dataset.sum("paid", bound=10, grid=1, epsilon=EXACT)
+        total = dataset.sum("paid", bound=10, grid=1, epsilon=EXACT, yes=True)
         assert total.table["sum"].to_pylist() == [5]
         # Unit 4 has no value at all and is not counted.
-        mean = dataset.mean("paid", bound=10, grid=1, epsilon=EXACT)
+        mean = dataset.mean("paid", bound=10, grid=1, epsilon=EXACT, yes=True)
         assert mean.table["mean"].to_pylist() == [5 / 4]
 
 

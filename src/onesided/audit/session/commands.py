@@ -20,10 +20,11 @@ from onesided.audit.session.in_python import BUDGET, NAME, VERSION, PythonStage,
 from onesided.audit.session.requests import PARQUET, Request
 from onesided.audit.session.surfaces import Run
 from onesided.audit.session.tape import Tape
-from onesided.audit.session.watching import Seen, masked, of_files
+from onesided.audit.session.watching import Seen, document, masked, of_files
 from onesided.audit.session.worlds import Side
+from onesided.data.units import ROWS
 from onesided.language import Schema
-from onesided.ledger import Ledger, open_ledger
+from onesided.ledger import Ledger, agreed_terms, open_ledger
 from onesided.session.questions.base import LOOKS
 
 COLD_IN = 10
@@ -110,6 +111,8 @@ class CommandStage:
             seen.append(Seen(outcomes, released, outcomes["exit code"] == "0"))
         with _opened(ledger) as book:
             account, keys = account_of(book)
+        agreed = agreed_terms(ledger, NAME)
+        account["format"] = document(None if agreed is None else agreed.format)
         return CommandRun(tuple(seen), account, keys, ledger)
 
     def explain(self, run: Run, requests: Sequence[Request]) -> Run:
@@ -149,7 +152,7 @@ class CommandStage:
 
     def _account_options(self, ledger: Path) -> list[str]:
         world = self.inner.world
-        unit = ["--unit", ",".join(world.unit)] if world.unit else []
+        unit = ["--unit", ",".join(world.unit) or ROWS]
         named = ["--name", NAME, "--data-version", VERSION, "--budget", str(BUDGET)]
         return ["--policy", world.policy, *unit, "--ledger", str(ledger), *named]
 
@@ -184,8 +187,7 @@ def command(request: Request, source: str) -> list[str]:
         line += ["--domain", f"{key}={','.join(map(str, values))}"]
     for key, value in given.get("bounds", {}).items():
         line += ["--bound", f"{key}={value}"]
-    if given.get("nonnegative"):
-        line += ["--nonnegative"]
+    line += [f"--{name}" for name in ("nonnegative", "yes") if given.get(name)]
     outputs = request.outputs or ((PARQUET,) if request.ask == "sample" else ())
     if outputs:
         line += ["--out", outputs[0]]

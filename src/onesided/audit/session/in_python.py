@@ -16,8 +16,9 @@ from onesided.audit.session.requests import Request
 from onesided.audit.session.sources import Source, Written, written
 from onesided.audit.session.surfaces import NotOpened, Run, SecondEngine
 from onesided.audit.session.tape import Tape, TapedDataset
-from onesided.audit.session.watching import Seen, keys_in, masked, pretty, seen_in_python
+from onesided.audit.session.watching import Seen, document, keys_in, masked, seen_in_python
 from onesided.audit.session.worlds import Side, World
+from onesided.data.units import ROWS
 from onesided.engine.base import Engine
 from onesided.errors import InputError
 from onesided.language import Schema
@@ -97,7 +98,7 @@ class PythonStage:
             seen.append(Seen(outcomes, tuple(tape.values), answered))
         dataset.budget  # opens the account where no request got that far  # noqa: B018
         account, keys = account_of(dataset.ledger)
-        account["format"] = pretty(dataset.format)
+        account["format"] = document(dataset.format)
         dataset.leave()
         return Run(tuple(seen), account, keys)
 
@@ -127,7 +128,7 @@ def account_of(ledger: Ledger) -> tuple[dict[str, str], frozenset[str]]:
     found = {
         "budget": f"{balance.spent} of {balance.budget}, {balance.plain_sum}",
         "charges": masked("\n".join(map(repr, balance.charges))),
-        "export": pretty(export),
+        "export": document(export),
         "verification": str(ledger.verify().problem),
     }
     return found, keys_in(repr(export))
@@ -166,7 +167,7 @@ def _opened(world: World, handed: Written, ledger: Path | None) -> Dataset:
     arguments: dict[str, Any] = {
         **handed,
         "policy": Policy.from_function(_is_secret, SECRET) if function else world.policy,
-        "unit": list(world.unit) or None,
+        "unit": list(world.unit) or ROWS,
         "name": NAME,
         "budget": BUDGET,
     }

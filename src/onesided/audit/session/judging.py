@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from onesided.audit.session.reference_values import NotCovered
 from onesided.audit.session.requests import Request
 from onesided.audit.session.surfaces import Run, SecondEngine, SecondStage, Stage
-from onesided.audit.session.watching import Outcomes, Seen
+from onesided.audit.session.watching import Outcomes, Seen, indented
 from onesided.audit.session.worlds import Side, World
 from onesided.data.release import table_of
 from onesided.errors import ReleaseFailed
@@ -113,7 +113,7 @@ def _unequal(seen: Outcomes, explained: Outcomes) -> Iterator[tuple[str, str, st
     for name in dict.fromkeys((*seen, *explained)):
         one, two = (each.get(name, "(nothing)") for each in (seen, explained))
         if one != two:
-            yield name, one, two
+            yield name, indented(one), indented(two)
 
 
 def _samples(requests: Sequence[Request], first: Run, other: Run) -> Iterator[Difference]:

@@ -16,7 +16,8 @@ from onesided.mechanisms.registry import MECHANISMS, mechanism
 PARQUET, CSV, ARROW = "out.parquet", "out.csv", "out.arrow"
 MANY_GROUPS = 20
 """More than there ever are: what follows from the number of groups then follows from the data."""
-EPSILONS = ("1", "1", "0.1", "4", "20")
+LARGE = "20"
+EPSILONS = ("1", "1", "0.1", "4", LARGE)
 _USUAL = ("one-sided", "one-sided", "rr", "auto", "laplace", "residual", "hybrid")
 _PARTS = {
     Type.DATE: ("weekday({})",),
@@ -129,6 +130,8 @@ class Asking:
         """One of any kind."""
         kind = self.dice.pick(("count", "count", "count", "sample", "sample", "sum", "mean", "sql"))
         arguments = {"epsilon": self.dice.pick(EPSILONS), **getattr(self, f"_{kind}")()}
+        if arguments["epsilon"] == LARGE:
+            arguments["yes"] = True
         if self.dice.one_in(6):
             arguments["policy"] = self._stricter()
         if self.dice.one_in(8):

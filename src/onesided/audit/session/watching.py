@@ -52,9 +52,17 @@ def keys_in(text: str) -> frozenset[str]:
     return frozenset(_KEY.findall(text))
 
 
-def pretty(content: Any) -> str:
-    """A document, masked."""
-    return masked(json.dumps(content, sort_keys=True, indent=1, default=repr, ensure_ascii=False))
+def document(content: Any) -> str:
+    """A document on one line, masked."""
+    return masked(json.dumps(content, sort_keys=True, default=repr, ensure_ascii=False))
+
+
+def indented(text: str) -> str:
+    """A document on many lines, so that two of them can be held side by side; else the text."""
+    try:
+        return json.dumps(json.loads(text), indent=1, ensure_ascii=False)
+    except ValueError:
+        return text
 
 
 def seen_in_python(dataset: Dataset, request: Request, folder: Path) -> tuple[dict[str, str], bool]:
@@ -80,7 +88,7 @@ def of_files(folder: Path) -> dict[str, str]:
     for name in names:
         path = folder / name
         if path.suffix == ".json":
-            outcomes[name] = pretty(json.loads(path.read_bytes()))
+            outcomes[name] = document(json.loads(path.read_bytes()))
             continue
         outcomes[name] = _digest(path.read_bytes())
         if path.suffix == ".parquet":
@@ -145,10 +153,10 @@ def _asked(dataset: Dataset, request: Request) -> Release:
 
 def _of_release(release: Release, request: Request, folder: Path) -> dict[str, str]:
     outcomes = {
-        "receipt": pretty(release.receipt.content),
+        "receipt": document(release.receipt.content),
         "loss": str(release.loss),
         "promise": release.guarantee,
-        "error": pretty(release.error),
+        "error": document(release.error),
         "kind": release.kind.value,
     }
     if isinstance(release, PlacedRelease):
@@ -156,7 +164,7 @@ def _of_release(release: Release, request: Request, folder: Path) -> dict[str, s
     outcomes |= _of_table(release.to_arrow())
     if isinstance(release, QueryRelease):
         for name, figure in release.figures.items():
-            outcomes[f"receipt of {name}"] = pretty(figure.receipt.content)
+            outcomes[f"receipt of {name}"] = document(figure.receipt.content)
     for name in request.outputs:
         place = folder / name.rpartition(".")[2]
         place.mkdir()

@@ -67,7 +67,7 @@ class DataFusionEngine(RemoteEngine):
                     self._source = from_files(self._files, self._spill.path, rows_named=unit.is_row)
                 self._register(_ROWS, self._source.rows)
             check_format(self.format, format)
-            self._unit = Unit(tuple(map(self.schema.resolve, unit.columns)))
+            self._unit = unit.bind(self.schema)
         except BaseException:
             self.close()
             raise
@@ -151,7 +151,7 @@ class DataFusionEngine(RemoteEngine):
             coin_key=f"${_KEY}",
             row_text=NAME,
         )
-        return Statements(relation, _FLAVOUR)
+        return Statements.on(relation, _FLAVOUR)
 
     def _register(self, name: str, table: pa.Table) -> None:
         self._context.deregister_table(_FLAVOUR.name(name))

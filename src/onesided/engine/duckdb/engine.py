@@ -81,7 +81,7 @@ class DuckDBEngine:
             self._unread = set(self._source.rows.checks)
             kinds = self._source.kinds
             self._schema = Schema.of({name: field_of(kind) for name, kind in kinds.items()})
-            self._unit = Unit(tuple(map(self._schema.resolve, unit.columns)))
+            self._unit = unit.bind(self._schema)
             self._mended: str | None = None
             with opening():
                 listed = [column_of(name, kind) for name, kind in kinds.items()]
@@ -120,7 +120,7 @@ class DuckDBEngine:
 
     def inspect(self) -> Inspection:
         with opening():
-            keys = frozenset(self._unit.columns)
+            keys = self._unit.read
             rows = self._whole(keys, self._inspected)
             self._unread -= keys  # all of them were read
         return Inspection(units=int(rows[0][0]), rows_without_key=int(rows[0][1]))
@@ -207,7 +207,7 @@ class DuckDBEngine:
 
         DuckDB looks at the statistics of every column that a FROM item lists, and may fail there.
         """
-        read = columns | set(self._unit.columns)
+        read = columns | self._unit.read
         relation = Relation(
             source=self._mended or self._source.selected(read),
             schema=self._schema,
@@ -215,7 +215,7 @@ class DuckDBEngine:
             coin_key=f"getvariable('{_KEY_VARIABLE}')",
             row_text=NAME,
         )
-        return Statements(relation, _FLAVOUR)
+        return Statements.on(relation, _FLAVOUR)
 
     def _prepare(self, coins: Coins | None, columns: ColumnsRead) -> None:
         """Bind the coin key, once the columns are known to be what was opened, and readable.
@@ -228,7 +228,7 @@ class DuckDBEngine:
                 raise ReleaseFailed(COLUMNS_CHANGED)
             if coins is not None:
                 self._connection.execute(f"SET VARIABLE {_KEY_VARIABLE} = $key", {"key": coins.key})
-            needed = self._unread & (columns.deciding | set(self._unit.columns))
+            needed = self._unread & (columns.deciding | self._unit.read)
             needed |= self._unread & columns.all & self._source.rows.silent
             checks = [self._source.rows.checks[name] for name in needed]
             if checks and not reads_all(self._connection, self._source.rows, checks):

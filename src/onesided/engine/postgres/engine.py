@@ -93,7 +93,7 @@ class PostgresEngine(RemoteEngine):
                 check_server(transaction)
                 self._table = find_table(transaction.rows, table, lambda: schemas_of_user(url))
                 check_format(self.format, format)
-                self._unit = Unit(tuple(map(self._table.schema.resolve, unit.columns)))
+                self._unit = unit.bind(self._table.schema)
                 self._arrow = self._described(transaction)
         except BaseException:
             self.close()
@@ -208,7 +208,7 @@ class PostgresEngine(RemoteEngine):
             unique=self.rows_are_units,
         )
         many = self._units is None or self._units > _FEW_UNITS
-        return PostgresStatements(relation, _FLAVOUR, many_units=many)
+        return PostgresStatements.on(relation, _FLAVOUR, many_units=many)
 
     def _ordered_sample(self, query: SampleQuery) -> str:
         return self._statements.sample(query) + self._statements.order(query.columns)

@@ -122,7 +122,7 @@ class SparkEngine(RemoteEngine):
                 self._view = self._named(self._source.frame)
                 scans = None if self._source.rows is None else self._source.rows.scans
                 self._scans = None if scans is None else self._named(scans)
-            self._unit = Unit(tuple(map(self.schema.resolve, unit.columns)))
+            self._unit = unit.bind(self.schema)
         except BaseException:
             self.close()
             raise
@@ -220,7 +220,7 @@ class SparkEngine(RemoteEngine):
             coin_key=coin_key,
             row_text=NAME,
         )
-        return Statements(relation, flavour)
+        return Statements.on(relation, flavour)
 
     @contextmanager
     def _prepared(self, query: SampleQuery) -> Iterator[DataFrame]:
@@ -293,7 +293,7 @@ class SparkEngine(RemoteEngine):
     @property
     def _keys_in_memory(self) -> int:
         """How many keys a task or the driver may hold, by the session's settings."""
-        texts = sum(self.schema[column].type is Type.TEXT for column in self._unit.columns)
+        texts = sum(self.schema[column].type is Type.TEXT for column in self._unit.stored)
         return max(1, self._session.memory() // (MEMORY_A_KEY * (1 + texts)))
 
     def _partitions(self, coins: Coins) -> int:

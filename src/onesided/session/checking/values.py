@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any
 
 from onesided.data.values import python_values
@@ -28,6 +27,7 @@ from onesided.language.tree import (
 from onesided.session.checking.counted import Counted
 from onesided.session.checking.report import Concern
 from onesided.session.domains import domain_of
+from onesided.spelling import closest
 
 _EQUALITIES = (Comparison.EQUAL, Comparison.UNEQUAL)
 #: Values among which the nearest one is looked for; more would take minutes.
@@ -93,10 +93,8 @@ def _nearest(
 
 
 def _like(literal: Literal, known: Sequence[str]) -> Literal | None:
-    wanted = str(literal.value)
-    folded = {each.casefold().strip(): each for each in known}
-    close = get_close_matches(wanted.casefold().strip(), folded, 1)
-    return Literal(literal.type, folded[close[0]]) if close else None
+    found = closest(str(literal.value), known)
+    return None if found is None else Literal(literal.type, found)
 
 
 def _key(expression: Expression, table: Counted) -> BoundKey | None:

@@ -28,6 +28,7 @@ from onesided.session.questions.figures import GroupQuestion
 from onesided.session.questions.select import AskedSelect
 from onesided.session.scope import Scope
 from onesided.session.supposed import Basis, Supposed
+from onesided.spelling import arguments_named
 
 Figures: TypeAlias = Callable[[Fraction], Mapping[str, GroupQuestion]]
 """The questions of one answer by name, at an ε that they share."""
@@ -74,7 +75,8 @@ class Planner:
     books: Books
     turn: threading.RLock
 
-    def __call__(
+    @arguments_named
+    def count(
         self,
         by: Sequence[str] | str = (),
         where: str | None = None,
@@ -88,15 +90,16 @@ class Planner:
         nonsensitive_share: float | None = None,
         groups: int | None = None,
     ) -> Plan:
-        """A count by every mechanism; the same as `count`."""
+        """A count by every mechanism; calling the planner itself is the same."""
         supposing = Supposing(nonsensitive_share, groups)
         asked, within = self.asking.groups(
             by, where, max_groups=max_groups, domain=domain, policy=policy, part=part
         )
         return self._counted(asked, within, Aim.of(epsilon, error), supposing)
 
-    count = __call__
+    __call__ = count
 
+    @arguments_named
     def ngrams(
         self,
         n: int,
@@ -119,6 +122,7 @@ class Planner:
         )
         return self._counted(asked, within, Aim.of(epsilon, error), supposing)
 
+    @arguments_named
     def sum(
         self,
         column: str,
@@ -139,6 +143,7 @@ class Planner:
             supposing,
         )
 
+    @arguments_named
     def mean(
         self,
         column: str,
@@ -159,6 +164,7 @@ class Planner:
             supposing,
         )
 
+    @arguments_named
     def sql(
         self,
         query: str,
@@ -228,6 +234,7 @@ class Planner:
             supposing,
         )
 
+    @arguments_named
     def sample(
         self,
         epsilon: Number,
