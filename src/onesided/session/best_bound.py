@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from math import exp
 from typing import Any
 
-from onesided.session.grouping import Grouping
+from onesided.errors import MechanismRefused
+from onesided.session.grouping import MOST_GROUPS, Grouping
 from onesided.session.questions.counts import CountingQuestion
 from onesided.session.supposed import NOTHING_KNOWN, Supposed
 
@@ -85,7 +86,7 @@ def bound_curve(
     number = groups.bins or supposed.groups or USUAL_GROUPS
     sizes = UNEVEN if supposed.sizes == NOTHING_KNOWN.sizes else supposed.sizes
     known = replace(supposed, groups=number, sizes=sizes)
-    most = max(1, min(supposed.touched.most, known.groups or 1))
+    most = max(1, min(supposed.touched.most, number, MOST_GROUPS))
     questions = [asked(with_bound(groups, k)) for k in _range(most)]
     found = (_bound(each, known) for each in questions)
     bounds = tuple(each for each in found if each is not None)
@@ -124,7 +125,11 @@ def _range(most: int) -> Iterator[int]:
 
 
 def _bound(question: CountingQuestion, supposed: Supposed) -> Bound | None:
-    """The errors of groups of each size, and their mean."""
+    """The errors of groups of each size, and their mean; None where noise would be too wide."""
+    try:
+        question.check()
+    except MechanismRefused:
+        return None
     k = question.groups.bound
     cut = left_out(question.groups, supposed, question.facts.units)
     assert cut is not None

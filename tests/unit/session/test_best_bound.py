@@ -14,7 +14,13 @@ import pytest
 import onesided as osd
 from onesided.cli.program import run
 from onesided.engine.duckdb.engine import DuckDBEngine
-from onesided.errors import BudgetError, InputError, ReleaseFailed, RequestError
+from onesided.errors import (
+    BudgetError,
+    InputError,
+    MechanismRefused,
+    ReleaseFailed,
+    RequestError,
+)
 from onesided.mechanisms.auto import Auto
 from onesided.session.questions.touches import ranges, ranges_for
 from onesided.session.supposed import Touched
@@ -183,6 +189,17 @@ def test_where_a_unit_is_in_one_group_no_bound_is_looked_for(table: pa.Table) ->
         assert "bound" not in sampled.error
         with pytest.raises(InputError, match="max_groups"):
             data.sum("device", "room", bound=8, epsilon=1, max_groups="auto")  # type: ignore[arg-type]
+
+
+def test_no_bound_is_chosen_whose_noise_cannot_be_drawn(table: pa.Table) -> None:
+    """At the least ε that a bound of 1 allows for, a larger one would fail after the charge."""
+    asked: dict[str, Any] = {**BY, "epsilon": "1/1000000000", "mechanism": "residual"}
+    asked["sensitive_share"] = "0.001"
+    with opened(table) as data:
+        data.sample(1)
+        with pytest.raises(MechanismRefused):
+            data.count(**asked, max_groups=2)
+        assert bound(data.count(**asked, max_groups="auto"))["max_groups"] == 1
 
 
 def test_ngrams_find_their_bound(table: pa.Table) -> None:
