@@ -129,11 +129,8 @@ def _plan(dataset: Any, questions: Sequence[Any], asked: dict[str, Any], *, as_j
         show_json({"questions": [dict(zip(keys, row, strict=True)) for row in rows]})
         return
     show_table(None, ("answer", "ε", "expected error"), rows)
-    show_facts(
-        {
-            "cost": f"ε = {show(sum((each.epsilon for each in found), start=Fraction(0)))}, charged all or none"
-        }
-    )
+    total = sum((each.epsilon for each in found), start=Fraction(0))
+    show_facts({"cost": f"ε = {show(total)}, charged all or none"})
 
 
 def _written(answers: Any, files: Sequence[Path], *, overwrite: bool) -> list[Path]:
