@@ -57,6 +57,7 @@ def report(
             {
                 **facts,
                 "figure": release.receipt.figure,
+                **_held(release),
                 **_accuracy(release),
                 "mechanism": receipt["mechanism"],
                 "promise": receipt.promise,
@@ -64,6 +65,14 @@ def report(
                 f"left {account['left']} ({account['ledger']})",
             }
         )
+
+
+def _held(release: Any) -> dict[str, str]:
+    """How much a sample holds; all of it was released."""
+    from onesided.data.release import PlacedRelease, SampleRelease
+
+    kinds = (SampleRelease, PlacedRelease)
+    return {"released": str(release.held)} if isinstance(release, kinds) else {}
 
 
 def _accuracy(release: Any) -> dict[str, str]:
