@@ -273,5 +273,5 @@ def _check_bound(max_groups: int | None) -> None:
     if max_groups is not None and (not whole or not 1 <= max_groups <= MOST_GROUPS):
         raise RequestError(
             "max_groups, the most groups that count for a unit, must be a whole number from 1 to "
-            f"{MOST_GROUPS:,}."
+            f"{MOST_GROUPS:,}; a count takes auto too, and finds it."
         )

@@ -180,6 +180,7 @@ class Planner:
         supposing, aim = Supposing(nonsensitive_share, groups), Aim.of(epsilon, error)
         return self._statement(query, parameters, aim, supposing, asked)
 
+    @arguments_named
     def questions(
         self,
         questions: str | Sequence[Wish],
