@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 from onesided.audit.outputs import Observations
 from onesided.audit.scores import (
     ColumnScore,
-    Floats,
     Score,
     SumOfScores,
     TokenScore,
     WeightedScore,
 )
 from onesided.audit.trees import TreeScore
+from onesided.data.histogram import Floats
 
 MOST_COLUMNS = 8
 """Single numbers that are tried as scores: those that differ most between D and D′."""

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onesided.data import Histogram
+from onesided.data.histogram import Floats
 from onesided.errors import InputError
 from onesided.mechanisms.laplace import Laplace
 from onesided.mechanisms.one_sided import OneSided
@@ -29,8 +30,6 @@ from onesided.randomness import Randomness
 
 Rooms = NDArray[np.int64]
 """Where everybody is: the number of a room for each person."""
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,8 @@ from itertools import product
 import numpy as np
 import pyarrow.parquet as pq
 
-from onesided.audit.exclusion import Beliefs, Floats
+from onesided.audit.exclusion import Beliefs
+from onesided.data.histogram import Floats
 from onesided.data.private import PrivateDirectory
 from onesided.datasets.wifi import republica_trajectories
 from onesided.errors import RequestError

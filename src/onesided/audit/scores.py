@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onesided.audit.outputs import Observations
-
-Floats = NDArray[np.float64]
+from onesided.data.histogram import Floats
 
 MOST_CATEGORIES = 32
 """A number in the output is seen as one of so many values or ranges of values."""

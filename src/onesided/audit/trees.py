@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onesided.audit.outputs import Observations
-from onesided.audit.scores import MOST_CATEGORIES, Floats, column_values, edges_of, log_ratios
+from onesided.audit.scores import MOST_CATEGORIES, column_values, edges_of, log_ratios
+from onesided.data.histogram import Floats
 
 DEEPEST = 10
 SMALLEST_LEAF = 8

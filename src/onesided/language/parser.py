@@ -67,10 +67,7 @@ _COMPARISONS: dict[type[exp.Expression], Comparison] = {
     exp.GT: Comparison.GREATER,
     exp.GTE: Comparison.AT_LEAST,
 }
-_COMPARING = (
-    *(TokenType.EQ, TokenType.NEQ, TokenType.LT, TokenType.LTE, TokenType.GT, TokenType.GTE),
-    *(TokenType.IS, TokenType.IN, TokenType.LIKE, TokenType.BETWEEN),
-)
+_COMPARING = {"=", "<>", "!=", "<", "<=", ">", ">=", "IS", "IN", "LIKE", "BETWEEN"}
 _OPERATORS: dict[type[exp.Expression], Operator] = {
     exp.Add: Operator.PLUS,
     exp.Sub: Operator.MINUS,
@@ -165,7 +162,7 @@ def _quoting(text: str) -> str:
     except Exception:  # what cannot even be cut into words
         return ""
     for word, after in pairwise(tokens):
-        if word.text.isalpha() and after.token_type in _COMPARING and is_keyword(word.text):
+        if word.text.isalpha() and after.text.upper() in _COMPARING and is_keyword(word.text):
             name = word.text
             return f'; if {name} is a column, put double quotes around it: "{name}"'
     return ""

@@ -25,11 +25,7 @@ from onesided.mechanisms.auto.look import Look
 from onesided.mechanisms.auto.probe import ProbePlan
 from onesided.mechanisms.base import PublicShape
 from onesided.mechanisms.buckets.tree import halving_tree
-from onesided.mechanisms.noise import (
-    CONFIDENCE,
-    geometric_quantile,
-    unbiased,
-)
+from onesided.mechanisms.noise import CONFIDENCE, geometric_quantile, unbiased
 from onesided.mechanisms.one_sided import one_sided_noise
 from onesided.mechanisms.residual import COVERS, Residual, Seen, SensitiveTotal, intervals
 from onesided.randomness import Randomness
@@ -122,15 +118,15 @@ class Continued(Candidate):
 
     @property
     def forms(self) -> tuple[Candidate, ...]:
-        if not self._has_budget_for_unseen:
-            return (self,)
-        return self, replace(self, unseen_in_buckets=True)
+        more = (replace(self, unseen_in_buckets=True),) if self._has_budget_for_unseen else ()
+        return self, *more
 
     def tried(self, data: Histogram, look: Look, rng: Randomness) -> list[NDArray[Any]]:
         completed = self._completed(data, look, rng)
-        if not self._has_budget_for_unseen:
-            return [completed.value]
-        return [completed.value, self._with_unseen(completed, data, look, rng)]
+        more = (
+            [self._with_unseen(completed, data, look, rng)] if self._has_budget_for_unseen else []
+        )
+        return [completed.value, *more]
 
     def expected_error(self) -> float | None:
         return self.mechanism.expected_error(self.plan.public, self.plan.epsilon)
@@ -143,9 +139,8 @@ class Continued(Candidate):
     def _completed(self, data: Histogram, look: Look, rng: Randomness) -> Measurement:
         counts, rate = look.topped_up(data, self.left.nonsensitive, rng)
         seen = Seen(np.maximum(counts, 0), rate)
-        told = None
-        if look.total is None:
-            told = SensitiveTotal(look.sensitive, look.plan.number_rate)
+        number = SensitiveTotal(look.sensitive, look.plan.number_rate)
+        told = number if look.total is None else None
         return self.mechanism.complete(data, seen, self.left.sensitive, told, rng)
 
     def _with_unseen(
@@ -188,19 +183,14 @@ class AllBins(Candidate):
 
     def terms(self, look: Look) -> MeasurementTerms:
         left, k = self.left, self.plan.public.k
-        noise = (
-            f"{one_sided_noise(self.plan.counts_rate + left.nonsensitive / k)}; "
-            f"two-sided of rate {left.sensitive / k} on each sensitive one"
-        )
+        seen = one_sided_noise(self.plan.counts_rate + left.nonsensitive / k)
+        noise = f"{seen}; two-sided of rate {left.sensitive / k} on each sensitive one"
         return MeasurementTerms(left, noise, whole=True, covers=COVERS)
 
     def measure(self, data: Histogram, look: Look, rng: Randomness) -> Measurement:
         found = _Sums.of(data, look, self.left, rng)
-        return Measurement(
-            value=found.likely()[int(self.none_empty)],
-            intervals=found.intervals(),
-            parts={"lower": np.maximum(found.seen, 0)},
-        )
+        value, floor = found.likely()[int(self.none_empty)], np.maximum(found.seen, 0)
+        return Measurement(value=value, intervals=found.intervals(), parts={"lower": floor})
 
     @property
     def forms(self) -> tuple[Candidate, ...]:
@@ -314,7 +304,7 @@ class _Sums:
         noise, unseen = Noise(float(self.both), float(self.down)), seen <= 0
         box, expected = None, Expected.nothing(seen.size)
         if bins_are_compared(self.public):
-            box = _along_tree(boxes_along(seen.size), seen.shape)[unseen]
+            box = halving_tree(seen.shape).back(boxes_along(seen.size))[unseen]
             expected = _expected(seen, measured, noise)
         told = expected.but(unseen.reshape(-1))
         together = likely_counts(seen + measured, noise, least=seen, expected=told)
@@ -328,17 +318,10 @@ class _Sums:
 
 def _expected(seen: Counts, measured: Counts, noise: Noise) -> Expected:
     """What is expected of bins, as those beside them in the order of the halving tree tell."""
-    order = halving_tree(seen.shape).order
+    tree = halving_tree(seen.shape)
     counts = unbiased(seen, noise.down) + measured
     alone = Noise(noise.both).variance
     # Where nothing was seen, the one-sided noise is none of the sum.
     variance = alone + (noise.variance - alone) * float(np.mean(seen > 0))
-    place = _along_tree(np.arange(order.size), seen.shape).reshape(-1)
-    return expected_from_others(counts.reshape(-1)[order], variance).at(place)
-
-
-def _along_tree(values: Counts, shape: tuple[int, ...]) -> Counts:
-    """Values in the order of the halving tree, back where their bins are."""
-    placed = np.empty_like(values)
-    placed[halving_tree(shape).order] = values
-    return placed.reshape(shape)
+    place = tree.back(np.arange(tree.order.size)).reshape(-1)
+    return expected_from_others(tree.along(counts), variance).at(place)

@@ -11,14 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onesided.data.histogram import Counts
-
-Floats = NDArray[np.float64]
+from onesided.data.histogram import Counts, Floats
 
 BORNE = 0.05
 """By how much bins may be wrong on average because noise is taken for their counts: one in twenty,
 as for a confidence of 95 %."""
-
 
 DOUBT = 2.0
 """By how many standard deviations or scales of its noise a number may well be off: one side of

@@ -63,12 +63,9 @@ class GuardedDawa(BucketAlgorithm):
         rate = budget * self.deviation_share / k
         result = self.inner.run(counts, k, budget - rate * k, rng)
         totals_rate = (budget - rate * k) * (1 - self.inner.partition_share) / k
-        found = Segments.along(
-            result.parts["bucket_totals"],
-            np.bincount(result.buckets.reshape(-1)),
-            1 / float(totals_rate),
-        )
-        segment = found.of[result.buckets.reshape(-1)]
+        buckets, totals = result.buckets.reshape(-1), result.parts["bucket_totals"]
+        found = Segments.along(totals, np.bincount(buckets), 1 / float(totals_rate))
+        segment = found.of[buckets]
         several = np.flatnonzero(found.sizes > 1)
         pool = pools(found.totals[several], found.sizes[several], POOLED_SCALES / float(rate))
         exact = bucket_deviations(counts.reshape(-1), segment)[several]
@@ -84,11 +81,9 @@ class GuardedDawa(BucketAlgorithm):
         levels = np.maximum(found.totals, 0) / found.sizes
         # Units are whole: the value of least relative error below 1 is 0.
         shares[levels * shares < 1] = 0
-        return replace(
-            result,
-            value=(levels * shares)[segment].reshape(counts.shape),
-            parts={**result.parts, "segments": segment, "pool_deviations": noisy},
-        )
+        value = (levels * shares)[segment].reshape(counts.shape)
+        parts = {**result.parts, "segments": segment, "pool_deviations": noisy}
+        return replace(result, value=value, parts=parts)
 
 
 def share_for(units: float, rate: Fraction) -> Fraction:

@@ -13,15 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onesided.data.histogram import Counts
+from onesided.data.histogram import Counts, Floats
 from onesided.mechanisms.auto.credibility import (
     BORNE,
     empty_to_full,
     is_more_than_noise,
     odds_of_emptiness,
 )
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

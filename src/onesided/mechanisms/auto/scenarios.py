@@ -8,7 +8,7 @@ reads data, so floating point does no harm.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from math import sqrt
 from statistics import NormalDist
 
@@ -16,13 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onesided.data import Histogram
-from onesided.data.histogram import LARGEST_COUNT, Counts
+from onesided.data.histogram import LARGEST_COUNT, Counts, Floats
 from onesided.mechanisms.auto.credibility import DOUBT
 from onesided.mechanisms.auto.look import Look
 from onesided.mechanisms.buckets.tree import halving_tree
 from onesided.mechanisms.noise import geometric_mean
-
-Floats = NDArray[np.float64]
 
 BLOCK = 16
 """Levels are told for blocks of a sixteenth of the bins, and for blocks of 16: noise on the mean of
@@ -109,12 +107,7 @@ class Levels:
     may_be_empty: NDArray[np.bool_]
 
     def at(self, bins: Counts) -> Levels:
-        return Levels(
-            smooth=self.smooth[bins],
-            level=self.level[bins],
-            stands_out=self.stands_out[bins],
-            may_be_empty=self.may_be_empty[bins],
-        )
+        return Levels(*(getattr(self, each.name)[bins] for each in fields(self)))
 
 
 def scenarios(look: Look, dice: np.random.Generator) -> Iterator[Scenario]:

@@ -6,11 +6,9 @@ from dataclasses import dataclass
 from math import exp, expm1, inf
 
 import numpy as np
-from numpy.typing import NDArray
 
+from onesided.data.histogram import Floats
 from onesided.mechanisms.noise import geometric_mean
-
-Floats = NDArray[np.float64]
 
 LEAST = 1e-300
 """In place of probabilities that are too small for a floating-point number."""

@@ -14,12 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onesided.data.histogram import Counts
+from onesided.data.histogram import Counts, Floats
 from onesided.mechanisms.auto.denoising.noise import LEAST, Noise
 from onesided.mechanisms.auto.denoising.smoothing import Expected, Quick
 from onesided.mechanisms.auto.denoising.zeros import Boxes, odds_of_empty
-
-Floats = NDArray[np.float64]
 
 FINE = 1 / 8
 """How far apart noisy counts must lie for noise to tell them apart, in its scales."""
@@ -160,11 +158,7 @@ class _Likely:
 
 
 def _medians(
-    noisy: Counts,
-    noise: Noise,
-    least: Counts,
-    boxes: Boxes,
-    expected: Expected,
+    noisy: Counts, noise: Noise, least: Counts, boxes: Boxes, expected: Expected
 ) -> Counts:
     """For noisy counts that may be of empty bins; two rows, as `_Likely.medians`."""
     # Noisy counts that noise cannot tell apart are treated as one.

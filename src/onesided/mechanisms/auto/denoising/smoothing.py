@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onesided.data.histogram import Counts
+from onesided.data.histogram import Counts, Floats
 
-Floats = NDArray[np.float64]
 Quick = NDArray[np.float32]
 """Probabilities of very many counts, of which a few digits are enough."""
 

@@ -8,11 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from onesided.data.histogram import Counts
-
-Floats = NDArray[np.float64]
+from onesided.data.histogram import Counts, Floats
 
 BOX = 64
 """Bins over which the share of empty ones is taken for the same: it is known to 6 % then."""
