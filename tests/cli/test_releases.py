@@ -29,14 +29,15 @@ def test_a_sample_is_written_with_its_receipt(
 ) -> None:
     out = tmp_path / "sample.parquet"
     assert run(["sample", str(source), *ASK, "--out", str(out)]) == 0
-    table = pq.read_table(source)
-    kept = all_units(pq.read_table(out))
+    table, rows = pq.read_table(source), pq.read_table(out)
+    kept = all_units(rows)
     assert kept
     assert kept.isdisjoint(sensitive_units(table))
     receipt = json.loads((tmp_path / "sample.receipt.json").read_text())
     assert receipt["epsilon"]["osdp"] == "1"
     shown = capsys.readouterr()
     assert "(P, 1)-OSDP" in shown.out
+    assert f"released   {len(kept):,} units in {len(rows):,} rows\n" in shown.out
     assert shown.err == ""
 
 
@@ -148,7 +149,9 @@ def test_what_is_sensitive_shows_in_no_message(
     assert run(["sample", str(source), "--policy", policy, *ASK[2:], "--out", str(out)]) == 0
     shown = capsys.readouterr()
     assert shown.err == ""
-    assert shown.out.replace(policy, POLICY).splitlines()[1:] == [
+    told = shown.out.replace(policy, POLICY).splitlines()
+    assert told[2].startswith("released   ")  # how much was released is no secret
+    assert [*told[1:2], *told[3:]] == [
         "figure     rows of a sample of non-sensitive units",
         "mechanism  rr",
         "promise    " + _promise(),

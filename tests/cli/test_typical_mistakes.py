@@ -153,6 +153,19 @@ def test_what_was_called_is_answered_with_its_mend(case: str, folder: Path) -> N
         assert data.budget.spent == 0
 
 
+def test_a_value_that_is_nearly_declared_is_answered(folder: Path) -> None:
+    domains = {"room": ["cafe", "clinic", "hall", "lab", "office"]}
+    options = {"unit": "device,day", "policy": POLICY, "budget": 5, "domains": domains}
+    with osd.open("visits.parquet", **options) as data:
+        for where in ("room = 'caffe'", "room IN ('lab', 'Caffe')", "'caffe' <> room OR consent"):
+            with pytest.raises(
+                osd.InputError, match=r"no declared value of room \(did you mean cafe"
+            ):
+                data.sample(1, where=where)
+        assert data.budget.spent == 0
+        data.sample(1, where="room = 'attic'")  # like none of them: nothing is said
+
+
 def test_a_unit_has_to_be_said(folder: Path) -> None:
     with pytest.raises(osd.InputError, match='unit="rows"'):
         osd.open("visits.parquet", policy=POLICY, budget=5)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import closing
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -12,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from onesided.audit.session.reference import Reference
-from onesided.engine.base import Total
+from onesided.engine.base import Engine, Total
 from onesided.errors import RequestError, SourceError
 from onesided.randomness import seeded
 from support.engines import (
@@ -99,12 +100,20 @@ def table() -> pa.Table:
     )
 
 
+@pytest.fixture(scope="module")
+def engine(opened: Opener, table: pa.Table) -> Iterator[Engine]:
+    """The table with the units that most tests ask about, opened once."""
+    with closing(opened(table, UNIT)) as engine:
+        yield engine
+
+
+UNIT = ("text", "day")
 UNITS = (
     ("id",),
     ("text",),
     ("flag", "ts"),
     ("day", "number"),
-    ("text", "day"),
+    UNIT,
     ("text", "room"),
     ("number", "flag", "ts", "text", "day"),
 )
@@ -125,12 +134,10 @@ def test_samples_of_all_types_of_keys(
 
 
 @pytest.mark.parametrize("epsilon", ["1/100", "8"])
-def test_samples_grow_with_epsilon(opened: Opener, table: pa.Table, epsilon: str) -> None:
-    engine = opened(table, ("text", "day"))
+def test_samples_grow_with_epsilon(engine: Engine, table: pa.Table, epsilon: str) -> None:
     query = sample_query(engine, POLICY, epsilon=epsilon, where="small > 0", columns=["ts", "text"])
-    expected = Reference.of(table, ("text", "day")).sample(query)
+    expected = Reference.of(table, UNIT).sample(query)
     assert comparable(sampled(engine, query)) == comparable(expected)
-    engine.close()
 
 
 @pytest.mark.parametrize(
@@ -151,50 +158,45 @@ def test_samples_grow_with_epsilon(opened: Opener, table: pa.Table, epsilon: str
     ids=str,
 )
 def test_histograms(
-    opened: Opener, table: pa.Table, by: list[str], where: str | None, max_groups: int | None
+    engine: Engine, table: pa.Table, by: list[str], where: str | None, max_groups: int | None
 ) -> None:
-    unit = ("text", "day")
-    engine = opened(table, unit)
     query = count_query(engine, POLICY, by, where=where, max_groups=max_groups)
-    expected = Reference.of(table, unit).count(query)
+    expected = Reference.of(table, UNIT).count(query)
     assert comparable(counted(engine.count(query))) == comparable(expected)
-    engine.close()
 
 
-def test_histograms_of_a_sample(opened: Opener, table: pa.Table) -> None:
-    engine = opened(table, ("id",))
-    query = count_query(engine, POLICY, ["room", "flag"], epsilon="1/2")
-    expected = Reference.of(table, ("id",)).count(query)
+def test_units_of_one_row(opened: Opener, table: pa.Table) -> None:
+    """A histogram of a sample, sums of floats, and a coin that follows its key."""
+    with closing(opened(table, ("id",))) as engine:
+        reference = Reference.of(table, ("id",))
+        total = Total("amount", Fraction(1, 2), 100)
+        for query in (
+            count_query(engine, POLICY, ["room", "flag"], epsilon="1/2"),
+            count_query(engine, POLICY, ["room"], max_groups=2, totals=(total, ROWS_UP_TO_THREE)),
+        ):
+            assert comparable(counted(engine.count(query))) == comparable(reference.count(query))
+        first = sampled(engine, sample_query(engine, POLICY, columns=["id"]))
+        again = sampled(engine, sample_query(engine, POLICY, columns=["id"]))
+        other = sampled(engine, sample_query(engine, POLICY, columns=["id"], key="f" * 32))
+        assert first == again != other
+
+
+ROWS_UP_TO_THREE = Total(None, Fraction(1), 3)
+
+
+@pytest.mark.parametrize("columns", [["small", "number"], ["price"]], ids="-".join)
+def test_sums(engine: Engine, table: pa.Table, columns: list[str]) -> None:
+    totals = tuple(Total(column, Fraction(1, 2), 100) for column in columns)
+    query = count_query(engine, POLICY, ["room"], max_groups=2, totals=(*totals, ROWS_UP_TO_THREE))
+    expected = Reference.of(table, UNIT).count(query)
     assert comparable(counted(engine.count(query))) == comparable(expected)
-    engine.close()
 
 
-@pytest.mark.parametrize(
-    ("column", "unit"),
-    [
-        ("small", ("text", "day")),
-        ("number", ("text", "day")),
-        ("price", ("text", "day")),
-        ("amount", ("id",)),
-    ],
-)
-def test_sums(opened: Opener, table: pa.Table, column: str, unit: tuple[str, ...]) -> None:
-    engine = opened(table, unit)
-    total = Total(column, Fraction(1, 2), 100)
-    rows = Total(None, Fraction(1), 3)
-    query = count_query(engine, POLICY, ["room"], max_groups=2, totals=(total, rows))
-    expected = Reference.of(table, unit).count(query)
-    assert comparable(counted(engine.count(query))) == comparable(expected)
-    engine.close()
-
-
-def test_units_and_orphans_are_counted_for_the_steward(opened: Opener, table: pa.Table) -> None:
-    engine = opened(table, ("text", "day"))
+def test_units_and_orphans_are_counted_for_the_steward(engine: Engine, table: pa.Table) -> None:
     keys = [(row["text"], row["day"]) for row in table.to_pylist()]
     found = engine.inspect()
     assert found.units == len({key for key in keys if None not in key})
     assert found.rows_without_key == sum(None in key for key in keys)
-    engine.close()
 
 
 def test_a_key_without_a_text_is_refused_when_opened(opened: Opener, table: pa.Table) -> None:
@@ -204,19 +206,8 @@ def test_a_key_without_a_text_is_refused_when_opened(opened: Opener, table: pa.T
     engine.close()
 
 
-def test_the_coin_key_decides(opened: Opener, table: pa.Table) -> None:
-    engine = opened(table, ("id",))
-    first = sampled(engine, sample_query(engine, POLICY, columns=["id"]))
-    again = sampled(engine, sample_query(engine, POLICY, columns=["id"]))
-    other = sampled(engine, sample_query(engine, POLICY, columns=["id"], key="f" * 32))
-    assert first == again != other
-    engine.close()
-
-
-def test_a_policy_in_python_belongs_to_tables_in_memory(opened: Opener, table: pa.Table) -> None:
-    engine = opened(table, ("id",))
+def test_a_policy_in_python_belongs_to_tables_in_memory(engine: Engine) -> None:
     assert not engine.in_memory
-    engine.close()
 
 
 def test_rows_are_units_where_files_name_them(named: Opener, table: pa.Table) -> None:

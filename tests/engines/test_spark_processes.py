@@ -13,7 +13,9 @@ from support.visits import POLICY, UNIT, write_visits
 
 
 @pytest.mark.soak  # starts Java anew
-def test_ctrl_c_ends_the_sample_and_says_what_was_charged(tmp_path: Path) -> None:
+def test_ctrl_c_ends_the_sample_and_says_what_was_charged(
+    spark_can_run: None, tmp_path: Path
+) -> None:
     path = write_visits(tmp_path, devices=2000)
     private, out = tmp_path / "private", tmp_path / "out"
     private.mkdir()

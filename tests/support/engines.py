@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -67,9 +68,12 @@ def spark_opener(folder: Path, spark: Any) -> Opener:
 
 
 def postgres_opener(url: str) -> Opener:
+    names = (f"data{number}" for number in count())
+
     def opened(table: pa.Table, unit: Sequence[str], constraint: str = "") -> Engine:
-        load(url, "data", table, constraint)
-        return PostgresEngine(url, "data", Unit(tuple(unit)))
+        name = next(names)
+        load(url, name, table, constraint)
+        return PostgresEngine(url, name, Unit(tuple(unit)))
 
     return opened
 

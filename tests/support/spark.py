@@ -3,17 +3,37 @@
 from __future__ import annotations
 
 import os
+import shutil
 import warnings
 from pathlib import Path
 from typing import Any
 
+#: Names the master on which the tests of Spark run, instead of this process.
+MASTER = "ONESIDED_SPARK_MASTER"
+#: Set where tests that need more than is installed are to fail, not to be skipped.
+ALL_NEEDED = "ONESIDED_TEST_ALL"
 _SPARK_SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.shuffle.partitions": "2",
     "spark.driver.memory": "1g",
+    # Most code runs a few times only: compiling it well takes longer than running it.
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     "spark.sql.session.timeZone": "America/New_York",
 }
+
+
+def found_java() -> str | None:
+    """Where Java is, as Spark looks for it."""
+    home = os.environ.get("JAVA_HOME")
+    return shutil.which("java", path=str(Path(home) / "bin")) if home else shutil.which("java")
+
+
+def what_spark_lacks() -> str | None:
+    """What is missing here for Spark to run, in a sentence."""
+    if found_java():
+        return None
+    return "Spark needs Java 17, and there is none; install it or set JAVA_HOME."
 
 
 def start_spark(master: str, folder: Path, **more: str) -> Any:

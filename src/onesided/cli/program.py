@@ -33,6 +33,7 @@ _COMMANDS = {
     "sum": ("sums", "sum_", "Publish sums of a column by group."),
     "mean": ("sums", "mean", "Publish means of a column by group."),
     "sql": ("sql", "sql", "Answer one SELECT: counts, sums and means by group."),
+    "run": ("runs", "run", "Answer several questions from a file, charged all or none."),
     "check": ("check", "check", "What a steward should look at before publishing; free."),
     "plan": ("plans", "plan", "Show what a question would cost and how exact it would be; free."),
     "budget": ("account", "budget", "Show, verify or raise the budgets of a ledger."),

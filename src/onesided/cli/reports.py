@@ -44,12 +44,12 @@ def report(
 ) -> None:
     """Where a release was written, what it promises and what it cost; with `rows` itself too."""
     Stop.of_this_command().check()
-    with _told(written):
+    with told(written):
         if as_json:
-            _show_as_json(release, written, rows=rows)
+            show_json({"written": list(map(str, written)), **json_of(release, rows=rows)})
             return
         if rows:
-            _show_rows(release.table)
+            show_rows(release.table)
         receipt = release.receipt
         account = receipt["account"]
         facts = {"written": ", ".join(map(str, written))} if written else {}
@@ -57,6 +57,7 @@ def report(
             {
                 **facts,
                 "figure": release.receipt.figure,
+                **_held(release),
                 **_accuracy(release),
                 "mechanism": receipt["mechanism"],
                 "promise": receipt.promise,
@@ -64,6 +65,14 @@ def report(
                 f"left {account['left']} ({account['ledger']})",
             }
         )
+
+
+def _held(release: Any) -> dict[str, str]:
+    """How much a sample holds; all of it was released."""
+    from onesided.data.release import PlacedRelease, SampleRelease
+
+    kinds = (SampleRelease, PlacedRelease)
+    return {"released": str(release.held)} if isinstance(release, kinds) else {}
 
 
 def _accuracy(release: Any) -> dict[str, str]:
@@ -83,7 +92,8 @@ def _accuracy(release: Any) -> dict[str, str]:
 
 
 @contextmanager
-def _told(written: Sequence[str | Path]) -> Iterator[None]:
+def told(written: Sequence[str | Path]) -> Iterator[None]:
+    """What cannot be printed after a charge is said in one sentence."""
     try:
         yield
     except NotPrinted:
@@ -94,19 +104,17 @@ def _told(written: Sequence[str | Path]) -> Iterator[None]:
         ) from None
 
 
-def _show_as_json(release: Any, written: Sequence[str | Path], *, rows: bool) -> None:
+def json_of(release: Any, *, rows: bool) -> dict[str, Any]:
+    """A release as plain JSON, with its rows or without."""
     from onesided.data.values import python_rows
 
-    content = {
-        "written": [str(path) for path in written],
-        "receipt": dict(release.receipt.content),
-    }
+    content: dict[str, Any] = {"receipt": dict(release.receipt.content)}
     if rows:
         names = release.table.column_names
         content["rows"] = [
             dict(zip(names, map(_in_json, row), strict=True)) for row in python_rows(release.table)
         ]
-    show_json(content)
+    return content
 
 
 def _in_json(value: Any) -> Any:
@@ -114,7 +122,7 @@ def _in_json(value: Any) -> Any:
     return str(value) if isinstance(value, float) and not isfinite(value) else value
 
 
-def _show_rows(table: Any) -> None:
+def show_rows(table: Any) -> None:
     """The first rows of a released table, and how many there are more."""
     from onesided.data.values import python_rows
 

@@ -7,9 +7,9 @@ import click
 _SECTIONS = {
     "The data": "table connection unit policy name config version public memory_limit "
     "statement_timeout",
-    "The question": "by column columns where domain max_groups max_rows bound grid "
+    "The question": "error by column columns where domain max_groups max_rows bound grid "
     "nonnegative mechanism stricter_policy part purpose nonsensitive_share",
-    "What it may cost": "epsilon budget ledger partition_by fresh yes",
+    "What it may cost": "epsilon plan budget ledger partition_by fresh yes",
     "The answer": "out into overwrite as_json",
 }
 _SECTION_OF = {name: title for title, names in _SECTIONS.items() for name in names.split()}

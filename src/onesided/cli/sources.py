@@ -72,11 +72,11 @@ _OPTIONS = (
 )
 where_option = click.option("--where", help="SQL; only rows for which it is true.")
 _FRESH = click.option("--fresh", is_flag=True, help="Pay again rather than repeat a paid release.")
-_PURPOSE = click.option(
+purpose_option = click.option(
     "--purpose",
     help="What the release is for, in at most 200 characters; public, and kept in the ledger.",
 )
-_YES = click.option("--yes", is_flag=True, help="Mean it: an epsilon above 10.")
+yes_option = click.option("--yes", is_flag=True, help="Mean it: an epsilon above 10.")
 _BY = click.option(
     "--by",
     default="",
@@ -139,12 +139,12 @@ def source_options(command: Command) -> Command:
 
 def statement_options(command: Command) -> Command:
     """Adds what a release needs that says itself which rows it is about."""
-    return account_options(_FRESH(_PURPOSE(_YES(command))))
+    return account_options(_FRESH(purpose_option(yes_option(command))))
 
 
 def release_options(command: Command) -> Command:
     """Adds what every release needs."""
-    return source_options(_FRESH(_PURPOSE(_YES(command))))
+    return source_options(_FRESH(purpose_option(yes_option(command))))
 
 
 def group_options(command: Command) -> Command:

@@ -14,8 +14,10 @@ import pyarrow.parquet
 
 from onesided.data.expectation import Accuracy, accuracy
 from onesided.data.files import FileFormat, check_format, read_batches, write_batches
+from onesided.data.held import SampleSize, held_in
 from onesided.data.output import new_files, refuse_existing
 from onesided.data.private import PrivateDirectory
+from onesided.data.units import Unit
 from onesided.data.values import python_values
 from onesided.errors import OutputError, ReleaseFailed, RequestError
 from onesided.loss import Loss
@@ -163,10 +165,16 @@ class Release(ABC):
 class SampleRelease(Release):
     """True rows of the kept units; they stay on disk, as there may be more than memory holds."""
 
-    def __init__(self, receipt: Receipt, directory: PrivateDirectory) -> None:
+    def __init__(self, receipt: Receipt, directory: PrivateDirectory, unit: Unit) -> None:
         """`directory` holds the rows in the file `SAMPLE_FILE`, and lives as long as this does."""
         super().__init__(receipt)
         self._directory = directory
+        self._unit = unit
+
+    @property
+    def held(self) -> SampleSize:
+        """How many units and rows were released."""
+        return held_in(self._directory.path / SAMPLE_FILE, self._unit)
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
         return read_batches(self._directory.path / SAMPLE_FILE)
@@ -178,9 +186,10 @@ class SampleRelease(Release):
 class PlacedRelease(Release):
     """True rows of the kept units that the engine left at `place`, a table or a folder."""
 
-    def __init__(self, receipt: Receipt, place: str) -> None:
+    def __init__(self, receipt: Receipt, place: str, held: SampleSize) -> None:
         super().__init__(receipt)
         self.place = place
+        self.held = held
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
         raise RequestError(f"The rows of this release are in {self.place}; read them there.")

@@ -96,5 +96,8 @@ def _cell(value: Any) -> str:
         return f'<td><a href="#{_safe(value.anchor)}">{_safe(value.text)}</a></td>'
     if isinstance(value, bool) or not isinstance(value, int | float):
         return f"<td>{_safe(str(value)).replace(chr(10), '<br>')}</td>"
-    text = f"{value:,}" if isinstance(value, int) else f"{value:,.3g}"
+    if isinstance(value, int):
+        text = f"{value:,}"
+    else:
+        text = f"{value:,.0f}" if 1000 <= abs(value) < 1e15 else f"{value:,.3g}"
     return f'<td class="number">{text}</td>'

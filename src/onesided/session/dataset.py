@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +17,11 @@ from onesided.session.asking import Asker, MaxGroups
 from onesided.session.books import Books
 from onesided.session.cursor import Cursor
 from onesided.session.facts import DatasetFacts
-from onesided.session.grouping import Grouping
 from onesided.session.opened import OpenedData
 from onesided.session.planning.planner import Planner
 from onesided.session.questions.base import Question
-from onesided.session.questions.bounded import AUTO
 from onesided.session.questions.samples import chosen_columns
-from onesided.session.scope import Scope
+from onesided.session.several import Answers, asked_together, count_question
 from onesided.session.showing import shown_sample, shown_table
 from onesided.spelling import arguments_named
 
@@ -112,7 +111,15 @@ class Dataset(OpenedData):
         groups, within = self._asking.groups(
             by, where, max_groups=max_groups, domain=domain, policy=policy, part=part
         )
-        question = self._counting(max_groups, exact, groups, within, mechanism, parameters)
+        question = count_question(
+            self.plan,
+            exact,
+            groups,
+            within,
+            max_groups=max_groups,
+            mechanism=mechanism,
+            parameters=parameters,
+        )
         return self._released([question], exact, fresh=fresh, purpose=purpose)[0]
 
     @arguments_named
@@ -150,7 +157,15 @@ class Dataset(OpenedData):
             policy=policy,
             part=part,
         )
-        question = self._counting(max_groups, exact, groups, within, mechanism, parameters)
+        question = count_question(
+            self.plan,
+            exact,
+            groups,
+            within,
+            max_groups=max_groups,
+            mechanism=mechanism,
+            parameters=parameters,
+        )
         return self._released([question], exact, fresh=fresh, purpose=purpose)[0]
 
     @arguments_named
@@ -331,20 +346,34 @@ class Dataset(OpenedData):
         """
         return Planner(self._asking, self._books, self._turn)
 
-    def _counting(
+    @arguments_named
+    def run(
         self,
-        max_groups: MaxGroups,
-        epsilon: Fraction,
-        groups: Grouping,
-        within: Scope,
-        mechanism: str,
-        parameters: Mapping[str, Any],
-    ) -> Question:
-        """A count with the bound that is said, or with one that is to be found."""
-        if max_groups != AUTO:
-            return self._asking.counting(epsilon, groups, within, mechanism, parameters)
-        basis = self.plan.known(groups, within)
-        return self._asking.bounded(epsilon, groups, within, basis, mechanism, parameters)
+        questions: Sequence[Mapping[str, Any]],
+        *,
+        epsilon: Number | None = None,
+        purpose: str = "",
+        yes: bool = False,
+    ) -> Answers:
+        """The answers to several questions, charged all or none.
+
+        - `questions`: for each what it asks (count, ngrams, touches, sum, mean, sample or sql), the
+          arguments of that, its `epsilon`, and a `name` for its answer.
+        - `epsilon`: shared evenly by the questions that say none.
+
+        After a crash the same call goes on: what was charged is never charged again.
+        """
+        asked = asked_together(self.plan, questions, epsilon, yes=yes)
+        flat = [question for each in asked for question in each.questions]
+        with self._turn:
+            kernel = self._books.kernel(sum((each.epsilon for each in asked), start=Fraction(0)))
+            answers = iter(kernel.ask(flat, purpose=purpose))
+            return Answers(
+                {
+                    each.name: each.show(kernel, list(islice(answers, len(each.questions))))
+                    for each in asked
+                }
+            )
 
     def _released(
         self, questions: Sequence[Question], epsilon: Fraction, *, fresh: bool, purpose: str

@@ -14,6 +14,7 @@ from onesided.loss import Number
 from onesided.policy import Policy
 from onesided.session.amounts import Amount, column_amount
 from onesided.session.grouping import Grouping, bound_where, grouping
+from onesided.session.literals import check_literals
 from onesided.session.public import ANY_NAME
 from onesided.session.scope import AnyPolicy, Scope, scope
 
@@ -52,7 +53,10 @@ class DatasetFacts:
 
     def filter(self, text: str | None) -> BoundPredicate | None:
         """A filter, checked."""
-        return bound_where(self.schema, text)
+        where = bound_where(self.schema, text)
+        if where is not None:
+            check_literals(where, self.domains)
+        return where
 
     def amount(
         self, column: str, bound: Number, grid: Number | None, *, nonnegative: bool

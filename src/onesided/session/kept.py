@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet
 
+from onesided.data.held import SampleSize, held_in
 from onesided.data.private import PrivateDirectory
 from onesided.data.release import SAMPLE_FILE
 from onesided.data.units import Unit
@@ -65,13 +65,18 @@ def kept(file: Path, rows: int, unit: Unit) -> bytes:
         return file.read_bytes()
     with file.open("rb") as content:
         digest = hashlib.file_digest(content, "sha256").hexdigest()
-    units = rows if unit.is_row else _units_in(file, unit)
+    units = held_in(file, unit).units
     return _written({"rows": rows, "sha256": digest, "bytes": size, "units": units})
 
 
 def kept_elsewhere(placed: Placed) -> bytes:
     """What is stored of a sample that the engine wrote itself."""
     return _written({"rows": placed.rows, "digest": placed.digest})
+
+
+def held_elsewhere(payload: bytes) -> SampleSize:
+    """How much a sample holds that the engine wrote itself."""
+    return SampleSize(int(_facts(payload)["rows"]), None)
 
 
 def is_whole(payload: bytes) -> bool:
@@ -90,33 +95,6 @@ def agree(stored: bytes, drawn: bytes) -> bool:
     """Whether both are of the same sample, as far as they say the same things."""
     first, second = _facts(stored), _facts(drawn)
     return all(first[name] == second[name] for name in _COMPARED if name in first.keys() & second)
-
-
-def _units_in(file: Path, unit: Unit) -> int | None:
-    """How often the key changes from row to row; None where it is not among the columns."""
-    number, last = 0, None
-    try:
-        with pa.parquet.ParquetFile(file) as rows:
-            if not set(unit.columns) <= set(rows.schema_arrow.names):
-                return None
-            for batch in rows.iter_batches(columns=list(unit.columns)):
-                keys = pa.Table.from_batches([batch] if last is None else [last, batch])
-                number += int(pc.sum(_changes(keys)).as_py() or 0) + (last is None)
-                last = batch.slice(len(batch) - 1)
-    except pa.ArrowException:  # what cannot be compared is not counted, after the charge too
-        return None
-    return number
-
-
-def _changes(keys: pa.Table) -> pa.ChunkedArray:
-    """Which rows differ from the one before."""
-    changed = None
-    for column in keys.columns:
-        differs = pc.fill_null(
-            pc.not_equal(column.slice(1), column.slice(0, len(column) - 1)), False
-        )
-        changed = differs if changed is None else pc.or_(changed, differs)
-    return changed
 
 
 def _facts(payload: bytes) -> dict[str, Any]:

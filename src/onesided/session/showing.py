@@ -9,7 +9,7 @@ from onesided.data.release import (
     SampleRelease,
     TableRelease,
 )
-from onesided.session.kept import is_whole, unpacked
+from onesided.session.kept import held_elsewhere, is_whole, unpacked
 from onesided.session.kernel import Answer, Kernel
 from onesided.session.questions.samples import Samples
 
@@ -22,15 +22,15 @@ def shown_table(answer: Answer) -> TableRelease:
 def shown_sample(kernel: Kernel, question: Samples, answer: Answer, into: str | None) -> Release:
     """A sample as it is stored, or drawn again where only its digest is."""
     stored = answer.stored
-    receipt = Receipt(stored.receipt)
+    receipt, unit = Receipt(stored.receipt), question.facts.unit
     if into is not None:
         if answer.repeated:
             kernel.again(question, stored)
-        return PlacedRelease(receipt, into)
+        return PlacedRelease(receipt, into, held_elsewhere(stored.payload))
     if answer.drawn is not None:
-        return SampleRelease(receipt, answer.drawn)
+        return SampleRelease(receipt, answer.drawn, unit)
     if is_whole(stored.payload):
-        return SampleRelease(receipt, unpacked(stored.payload))
+        return SampleRelease(receipt, unpacked(stored.payload), unit)
     drawn = kernel.again(question, stored).drawn
     assert drawn is not None  # it was not written elsewhere
-    return SampleRelease(receipt, drawn)
+    return SampleRelease(receipt, drawn, unit)

@@ -12,13 +12,10 @@ from onesided.language import BoundKey, BoundPredicate, Key, Type
 from onesided.language.canonical import canonical_text
 from onesided.language.tree import (
     Bucket,
-    Case,
     Column,
     Compare,
     Comparison,
-    Distinct,
     Expression,
-    In,
     Like,
     Literal,
     PartOf,
@@ -27,9 +24,9 @@ from onesided.language.tree import (
 from onesided.session.checking.counted import Counted
 from onesided.session.checking.report import Concern
 from onesided.session.domains import domain_of
+from onesided.session.literals import equated
 from onesided.spelling import closest
 
-_EQUALITIES = (Comparison.EQUAL, Comparison.UNEQUAL)
 #: Values among which the nearest one is looked for; more would take minutes.
 _MOST_COMPARED = 100_000
 _SHOWN = 5
@@ -39,7 +36,7 @@ def unknown_literals(policy: BoundPredicate, table: Counted) -> Iterator[Concern
     """Values and patterns in the policy that no row has: most likely misspelt."""
     compared: dict[Expression, list[Literal]] = defaultdict(list)
     for part in walk(policy.expression):
-        for expression, literal in _equated(part):
+        for expression, literal in equated(part):
             if literal.value is not None and literal not in compared[expression]:
                 compared[expression].append(literal)
         if isinstance(part, Like) and table.units(part) == 0:
@@ -47,24 +44,6 @@ def unknown_literals(policy: BoundPredicate, table: Counted) -> Iterator[Concern
             yield Concern("policy", f"Nothing in the data is {text}, so it makes no difference.")
     for expression, literals in compared.items():
         yield from _missing(expression, literals, table)
-
-
-def _equated(part: Expression) -> Iterator[tuple[Expression, Literal]]:
-    """What a node compares for equality with a constant."""
-    match part:
-        case Compare(comparison, left, right) if comparison in _EQUALITIES:
-            pairs = [(left, right), (right, left)]
-        case Distinct(left, right):
-            pairs = [(left, right), (right, left)]
-        case In(operand, choices):
-            pairs = [(operand, choice) for choice in choices]
-        case Case(subject, branches, _) if subject is not None:
-            pairs = [(subject, value) for value, _ in branches]
-        case _:
-            return
-    for expression, literal in pairs:
-        if isinstance(literal, Literal) and not isinstance(expression, Literal):
-            yield expression, literal
 
 
 def _missing(

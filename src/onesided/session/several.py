@@ -1,0 +1,288 @@
+"""Several questions at once: charged all or none, and answered one by one.
+
+After a crash the same questions are asked again: what was stored is returned, and what was charged
+and not stored is run without another charge.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+from onesided.data.release import Release
+from onesided.errors import RequestError
+from onesided.loss import Loss, Number, meant_loss, privacy_loss, show
+from onesided.session.asking import MaxGroups
+from onesided.session.grouping import Grouping
+from onesided.session.kernel import Answer, Kernel
+from onesided.session.planning.planner import Planner
+from onesided.session.questions.base import Question
+from onesided.session.questions.bounded import AUTO
+from onesided.session.scope import Scope
+from onesided.session.showing import shown_sample, shown_table
+from onesided.spelling import arguments_named, meant
+
+Show: TypeAlias = Callable[[Kernel, Sequence[Answer]], Release]
+Made: TypeAlias = tuple[tuple[Question, ...], Show]
+_NAME = re.compile(r"[\w-]{1,100}")
+KINDS = ("count", "ngrams", "touches", "sum", "mean", "sample", "sql")
+_GROUPS = ("by", "where", "max_groups", "domain", "policy", "part")
+_PER_RUN = ("fresh", "into", "purpose", "yes")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One of several questions: what is charged for it, and what its answers become.
+
+    - `wish`: its kind and arguments as they were said, with its ε.
+    """
+
+    name: str
+    wish: Mapping[str, Any]
+    questions: tuple[Question, ...]
+    show: Show
+
+    @property
+    def epsilon(self) -> Fraction:
+        """What it was asked at."""
+        return Fraction(self.wish["epsilon"])
+
+
+class Answers(Mapping[str, Release]):
+    """The releases of several questions, by their names and in their order."""
+
+    def __init__(self, releases: Mapping[str, Release]) -> None:
+        self._releases = dict(releases)
+
+    def __getitem__(self, name: str) -> Release:
+        return self._releases[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._releases)
+
+    def __len__(self) -> int:
+        return len(self._releases)
+
+    @property
+    def loss(self) -> Loss:
+        """What all of them cost together, as a plain sum."""
+        return Loss.sequential(each.loss for each in self.values())
+
+    @property
+    def account(self) -> Mapping[str, Any]:
+        """Where the account stood after the last of them."""
+        last: Mapping[str, Any] = list(self.values())[-1].receipt["account"]
+        return last
+
+
+def count_question(
+    planner: Planner,
+    epsilon: Fraction,
+    groups: Grouping,
+    within: Scope,
+    *,
+    max_groups: MaxGroups,
+    mechanism: str = "auto",
+    parameters: Mapping[str, Any] | None = None,
+) -> Question:
+    """A count with the bound that is said, or with one that is to be found."""
+    if max_groups != AUTO:
+        return planner.asking.counting(epsilon, groups, within, mechanism, parameters)
+    basis = planner.known(groups, within)
+    return planner.asking.bounded(epsilon, groups, within, basis, mechanism, parameters)
+
+
+def asked_together(
+    planner: Planner, wishes: Sequence[Mapping[str, Any]], epsilon: Number | None, *, yes: bool
+) -> list[Asked]:
+    """The questions, checked and free; `epsilon` is shared evenly by those that say none."""
+    total = plain_total(wishes, epsilon)
+    own = [privacy_loss(wish["epsilon"]) for wish in wishes if "epsilon" in wish]
+    silent = len(wishes) - len(own)
+    share = (total - sum(own)) / silent if silent else None
+    named = [{**wish, "name": name} for wish, name in zip(wishes, names_of(wishes), strict=True)]
+    found = [_asked(planner, wish, share, yes=yes) for wish in named]
+    for each in found:
+        for question in each.questions:
+            question.check()
+    return found
+
+
+def expected(planner: Planner, asked: Asked) -> str:
+    """What a plan says of one of the questions: how far off its figures would be."""
+    kind, given = _kind(asked.wish), _arguments(asked.wish)
+    if kind == "sample":
+        return planner.sample(asked.epsilon, **given).said
+    if kind == "touches":
+        return ""
+    wanted = given.pop("mechanism", AUTO) if kind in ("count", "ngrams") else None
+    if wanted is not None:
+        given = {name: each for name, each in given.items() if name in (*_GROUPS, "n", "order")}
+    plan = getattr(planner, kind)(epsilon=asked.epsilon, **given)
+    rows = [row for row in plan.rows if wanted is None or row.mechanism == wanted]
+    return "; ".join(f"{row.figure} {row.said}" for row in rows)
+
+
+def names_of(wishes: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What each answer is called: a word that can name a file, for each question another one."""
+    names: list[str] = []
+    for number, wish in enumerate(wishes, start=1):
+        if not isinstance(wish, Mapping):
+            raise RequestError('Each question says what it asks, such as {"ask": "count"}.')
+        name = wish.get("name", f"{wish.get('ask')}-{number}")
+        if not isinstance(name, str) or not _NAME.fullmatch(name) or name in names:
+            raise RequestError(
+                f"Question {number} needs a name of its own, of letters, digits, - and _."
+            )
+        names.append(name)
+    return names
+
+
+def plain_total(wishes: Sequence[Mapping[str, Any]], epsilon: Number | None) -> Fraction:
+    """What all questions may cost together, as a plain sum; `epsilon` is for those without."""
+    if isinstance(wishes, Mapping | str) or not wishes:
+        raise RequestError('Questions are a list, such as [{"ask": "count", "by": "room"}].')
+    names_of(wishes)
+    own = [privacy_loss(wish["epsilon"]) for wish in wishes if "epsilon" in wish]
+    if len(own) == len(wishes):
+        return sum(own, start=Fraction(0))
+    if epsilon is None:
+        raise RequestError("Say an epsilon for each question, or one for those that say none.")
+    return sum(own, start=privacy_loss(epsilon))
+
+
+def _asked(
+    planner: Planner, wish: Mapping[str, Any], share: Fraction | None, *, yes: bool
+) -> Asked:
+    kind, given = _kind(wish), _arguments(wish)
+    exact = meant_loss(wish.get("epsilon", share), yes=yes)
+    said = {**wish, "epsilon": show(exact)}
+    wrong = next((name for name in _PER_RUN if name in given), None)
+    if wrong is not None:
+        raise RequestError(f"{wish['name']}: {wrong} cannot be said for one of several questions.")
+    try:
+        questions, shown = getattr(_Maker(planner), kind)(exact, **given)
+    except RequestError as error:
+        raise RequestError(f"{wish['name']}: {error}") from None
+    return Asked(wish["name"], said, questions, shown)
+
+
+def _kind(wish: Mapping[str, Any]) -> str:
+    kind = wish.get("ask")
+    if not isinstance(kind, str) or kind not in KINDS:
+        known = ", ".join(KINDS)
+        hint = meant(kind, KINDS) if isinstance(kind, str) else ""
+        raise RequestError(f"Nothing is called {kind!r}{hint}; a question asks one of {known}.")
+    return kind
+
+
+def _arguments(wish: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: said for name, said in wish.items() if name not in ("ask", "name", "epsilon")}
+
+
+def _table(kernel: Kernel, answers: Sequence[Answer]) -> Release:
+    (answer,) = answers
+    return shown_table(answer)
+
+
+@dataclass(frozen=True)
+class _Maker:
+    """What each kind of question charges, and what its answers become."""
+
+    planner: Planner
+
+    @arguments_named
+    def count(
+        self,
+        epsilon: Fraction,
+        by: Sequence[str] | str = (),
+        where: str | None = None,
+        *,
+        max_groups: MaxGroups = None,
+        domain: Mapping[str, Sequence[Any]] | None = None,
+        policy: str | None = None,
+        part: Mapping[str, Any] | None = None,
+        mechanism: str = "auto",
+        **parameters: Any,
+    ) -> Made:
+        groups, within = self.planner.asking.groups(
+            by, where, max_groups=max_groups, domain=domain, policy=policy, part=part
+        )
+        return self._counted(epsilon, groups, within, max_groups, mechanism, parameters)
+
+    @arguments_named
+    def ngrams(
+        self,
+        epsilon: Fraction,
+        n: int,
+        *,
+        by: str,
+        order: str,
+        max_groups: MaxGroups = None,
+        domain: Sequence[Any] | None = None,
+        policy: str | None = None,
+        part: Mapping[str, Any] | None = None,
+        mechanism: str = "auto",
+        **parameters: Any,
+    ) -> Made:
+        around: dict[str, Any] = {"domain": domain, "policy": policy, "part": part}
+        groups, within = self.planner.asking.ngram_groups(
+            n, by=by, order=order, max_groups=max_groups, **around
+        )
+        return self._counted(epsilon, groups, within, max_groups, mechanism, parameters)
+
+    @arguments_named
+    def touches(
+        self,
+        epsilon: Fraction,
+        by: Sequence[str] | str = (),
+        where: str | None = None,
+        *,
+        sampled: bool = False,
+        domain: Mapping[str, Sequence[Any]] | None = None,
+        policy: str | None = None,
+        part: Mapping[str, Any] | None = None,
+    ) -> Made:
+        groups, within = self.planner.asking.groups(
+            by, where, max_groups=AUTO, domain=domain, policy=policy, part=part
+        )
+        return (self.planner.asking.touches(epsilon, groups, within, sampled=sampled),), _table
+
+    def sum(self, epsilon: Fraction, **given: Any) -> Made:
+        return (self.planner.asking.sum(epsilon, **given),), _table
+
+    def mean(self, epsilon: Fraction, **given: Any) -> Made:
+        return (self.planner.asking.mean(epsilon, **given),), _table
+
+    def sample(self, epsilon: Fraction, **given: Any) -> Made:
+        asked = self.planner.asking.sample(epsilon, **given)
+        return (asked,), lambda kernel, answers: shown_sample(kernel, asked, answers[0], None)
+
+    def sql(self, epsilon: Fraction, **given: Any) -> Made:
+        asked = self.planner.asking.sql(epsilon, **given)
+        return tuple(asked.questions.values()), lambda kernel, answers: asked.release(
+            [shown_table(each) for each in answers]
+        )
+
+    def _counted(
+        self,
+        epsilon: Fraction,
+        groups: Grouping,
+        within: Scope,
+        max_groups: MaxGroups,
+        mechanism: str,
+        parameters: Mapping[str, Any],
+    ) -> Made:
+        asked = count_question(
+            self.planner,
+            epsilon,
+            groups,
+            within,
+            max_groups=max_groups,
+            mechanism=mechanism,
+            parameters=parameters,
+        )
+        return (asked,), _table
