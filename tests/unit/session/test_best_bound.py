@@ -31,7 +31,7 @@ BY: dict[str, Any] = {"by": ["room", "hour(ts)"], "domain": {"room": list(ROOMS)
 
 @pytest.fixture(scope="module")
 def table() -> pa.Table:
-    return visits(devices=200)
+    return visits(devices=120)
 
 
 def opened(table: Any, **more: Any) -> osd.Dataset:
@@ -164,7 +164,7 @@ def test_touches_are_a_release_that_plans_read(table: pa.Table) -> None:
         units = sum(free.table["at_least"].to_pylist())
         with pytest.raises(RequestError, match="no bound to find"):
             data.touches("day", epsilon=1)
-    assert 400 < units < 700
+    assert 240 < units < 420
 
 
 def test_touches_in_a_sample_are_those_of_its_rows(table: pa.Table) -> None:
