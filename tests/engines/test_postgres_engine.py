@@ -119,7 +119,7 @@ def test_collations_do_not_matter(url: str) -> None:
     """Under any collation of a column keys are distinguished and sorted by their code points."""
     execute(url, 'CREATE TABLE names (name varchar COLLATE "ucs_basic", n int)')
     engine: Any = PostgresEngine(url, "names", Unit(("name",)))
-    assert '(CAST("name" AS TEXT) COLLATE "C") AS "name"' in engine._table.source
+    assert '(CAST("name" AS TEXT) COLLATE "C") AS "name"' in engine.table.source
     engine.close()
 
 
@@ -210,15 +210,15 @@ def test_a_view_needs_a_version(url: str) -> None:
 def test_reading_is_read_only_and_no_text_holds_the_key(url: str) -> None:
     engine: Any = PostgresEngine(url, "visits", Unit(UNIT))
     query = sample_query(engine, POLICY)
-    assert KEY not in engine._ordered_sample(query)
-    with engine._release(query.coins) as transaction:
+    assert KEY not in engine.ordered_sample(query)
+    with engine.reading(query.coins) as transaction:
         settings = (
             "current_setting('transaction_read_only'), current_setting('transaction_isolation')"
         )
         assert transaction.rows(f"SELECT {settings}") == [("on", "repeatable read")]
         told = transaction.rows("SELECT query FROM pg_stat_activity WHERE pid = pg_backend_pid()")
         assert KEY not in told[0][0]
-    with engine._release(None) as transaction:
+    with engine.reading(None) as transaction:
         left = transaction.rows("SELECT current_setting('onesided.coin_key', true)")
         assert not left[0][0]
     engine.close()

@@ -65,7 +65,7 @@ def _nodes(url: str, engine: Any, query: CountQuery) -> list[str]:
     """The steps of the server's plan, from the last one down."""
     with psycopg.connect(url) as connection:
         connection.execute("ANALYZE visits")
-        answer = connection.execute(f"EXPLAIN (FORMAT JSON) {engine._statements.count(query)}")
+        answer = connection.execute(f"EXPLAIN (FORMAT JSON) {engine.statements.count(query)}")
         found = answer.fetchone()
     assert found is not None
     steps, plan = [], found[0][0]["Plan"]
@@ -80,8 +80,8 @@ def _nodes(url: str, engine: Any, query: CountQuery) -> list[str]:
 def test_a_release_asks_for_memory_for_its_own_time(url: str, usual: str, allowed: str) -> None:
     setting = f"&options=-cwork_mem%3D{usual}"
     with closing(PostgresEngine(url + setting, "visits", Unit(UNIT))) as engine:
-        with engine._release(None) as transaction:
+        with engine.reading(None) as transaction:
             transaction.allow_more_memory()
             assert transaction.rows("SELECT current_setting('work_mem')") == [(allowed,)]
-        with engine._release(None) as transaction:
+        with engine.reading(None) as transaction:
             assert transaction.rows("SELECT current_setting('work_mem')") == [(usual,)]

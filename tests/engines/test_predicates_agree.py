@@ -19,10 +19,13 @@ import pytest
 from onesided.data.units import Unit
 from onesided.engine.datafusion.connection import connect
 from onesided.engine.datafusion.source import from_files
-from onesided.engine.duckdb.engine import DuckDBEngine
+from onesided.engine.duckdb.connection import connect as duckdb_connected
+from onesided.engine.duckdb.source import opened_source
+from onesided.engine.duckdb.types import field_of
 from onesided.engine.postgres.engine import PostgresEngine
 from onesided.engine.sources import Files
 from onesided.engine.spark.engine import SparkEngine
+from onesided.engine.spark.session import EXACT_NAMES, PINNED, settings
 from onesided.language import BoundPredicate, Predicate, Schema
 from support.engines import WRITERS, EngineName, load, write
 from support.mixed import keys, mixed_corpus, table
@@ -83,7 +86,7 @@ def asked(
     folder = tmp_path_factory.mktemp("cells")
     match engine:
         case EngineName.DUCKDB:
-            yield from _on_duckdb(write(cells, folder))
+            yield from _on_duckdb(write(cells, folder), tmp_path_factory.mktemp("links"))
         case EngineName.POSTGRES:
             server: TestServer = request.getfixturevalue("postgres_server")
             url = server.new_database()
@@ -95,24 +98,25 @@ def asked(
             yield from _on_spark(write(cells, folder), request.getfixturevalue("spark"))
 
 
-def _on_duckdb(path: Path) -> Iterator[Asked]:
-    with closing(DuckDBEngine(path, Unit(("id",)))) as engine:
-        source = engine._source.selected(set(engine.schema))
+def _on_duckdb(path: Path, folder: Path) -> Iterator[Asked]:
+    with duckdb_connected(folder, None) as connection:
+        source = opened_source(connection, Files.find(str(path)), folder, rows_named=False)
+        schema = Schema.of({name: field_of(kind) for name, kind in source.kinds.items()})
 
         def run(statement: str) -> Answers:
-            return engine._connection.sql(statement).fetchall()
+            return connection.sql(statement).fetchall()
 
-        yield Asked(EngineName.DUCKDB, engine.schema, source, run)
+        yield Asked(EngineName.DUCKDB, schema, source.selected(set(schema)), run)
 
 
 def _on_postgres(url: str) -> Iterator[Asked]:
     with closing(PostgresEngine(url, "cells", Unit(("id",)))) as engine:
 
         def run(statement: str) -> Answers:
-            with engine._transaction() as transaction:
+            with engine.transaction() as transaction:
                 return list(transaction.rows(statement))
 
-        yield Asked(EngineName.POSTGRES, engine.schema, engine._table.source, run)
+        yield Asked(EngineName.POSTGRES, engine.schema, engine.table.source, run)
 
 
 def _on_datafusion(path: Path, folder: Path) -> Asked:
@@ -131,11 +135,11 @@ def _on_spark(path: Path, spark: Any) -> Iterator[Asked]:
     with closing(SparkEngine(path, Unit(("id",)), spark)) as engine:
 
         def run(statement: str) -> Answers:
-            with engine._pinned():
+            with settings(spark, {**PINNED, **EXACT_NAMES}):
                 found = spark.sql(statement).toArrow()
             return list(zip(*(column.to_pylist() for column in found.columns), strict=True))
 
-        yield Asked(EngineName.SPARK, engine.schema, engine._view, run)
+        yield Asked(EngineName.SPARK, engine.schema, engine.view, run)
 
 
 def disagreements(

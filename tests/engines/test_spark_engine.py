@@ -96,7 +96,7 @@ def _make_memory_scarce(engine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """No task can hold the keys of more than half of the units that are likely to be kept."""
     half = math.ceil(engine.inspect().units * -math.expm1(-1) / 2)
     monkeypatch.setattr(
-        "onesided.engine.spark.engine.MEMORY_A_KEY", engine._session.memory() // half
+        "onesided.engine.spark.engine.MEMORY_A_KEY", engine.session.memory() // half
     )
 
 
@@ -137,7 +137,7 @@ def test_what_a_sample_of_units_moves(
     engine.inspect()
     if scarce:
         _make_memory_scarce(engine, monkeypatch)
-    with engine._prepared(sample_query(engine, POLICY)) as frame:
+    with engine.prepared(sample_query(engine, POLICY)) as frame:
         plan = frame._jdf.queryExecution().executedPlan().toString()
     engine.close()
     above, below = plan.split("ShuffledHashJoin" if scarce else "BroadcastHashJoin")
@@ -159,7 +159,7 @@ def test_what_a_histogram_moves(
     if scarce:
         _make_memory_scarce(engine, monkeypatch)
     query = count_query(engine, POLICY, ["room", "hour(ts)"], max_groups=most)
-    statement = engine._statements("", engine._counting(None)).count(query)
+    statement = engine.statement(query)
     # Left to itself Spark would send so small a table to all executors without being told to.
     with settings(spark, {"spark.sql.autoBroadcastJoinThreshold": "-1"}):
         plan = spark.sql(statement)._jdf.queryExecution().executedPlan().toString()
@@ -177,15 +177,15 @@ def test_how_much_of_a_file_a_task_reads(
     monkeypatch.setattr("onesided.engine.spark.engine.UNITS_A_SCAN", 40)
     size = sum(file.stat().st_size for file in folder.rglob("*.parquet"))
     engine: Any = SparkEngine(folder, Unit(UNIT), spark)
-    assert engine._scanning() == {}
+    assert engine.scanning() == {}
     expected = size * 40 // engine.inspect().units
     setting = "spark.sql.files.maxPartitionBytes"
-    assert engine._scanning() == {setting: f"{expected}b"}
+    assert engine.scanning() == {setting: f"{expected}b"}
     with settings(spark, {setting: "1k"}):
-        assert engine._scanning() == {setting: "1024b"}
+        assert engine.scanning() == {setting: "1024b"}
     rows: Any = SparkEngine(folder, Unit(), spark)
     rows.inspect()
-    assert rows._scanning() == {}
+    assert rows.scanning() == {}
     for each in (engine, rows):
         each.close()
 
@@ -260,7 +260,7 @@ def test_whole_scans_move_no_rows(
     if not together:
         monkeypatch.setattr("onesided.engine.spark.scans.LEAST_SCANNED", 1)
     engine: Any = SparkEngine(folder, Unit(), spark)
-    with engine._prepared(sample_query(engine, POLICY)) as frame:
+    with engine.prepared(sample_query(engine, POLICY)) as frame:
         executed = frame._jdf.queryExecution().executedPlan()
         plan, codes = executed.toString(), _generated_code(spark, executed)
         tasks = executed.execute().getNumPartitions()
@@ -334,7 +334,7 @@ def test_when_rows_are_better_moved(
 @pytest.mark.parametrize("unit", [Unit(), Unit(UNIT)], ids=["rows", "keys"])
 def test_no_python_runs_on_the_executors(spark: Any, folder: Path, unit: Unit) -> None:
     engine: Any = SparkEngine(folder, unit, spark)
-    with engine._prepared(sample_query(engine, POLICY)) as frame:
+    with engine.prepared(sample_query(engine, POLICY)) as frame:
         plan = frame._jdf.queryExecution().toString()
     engine.close()
     assert "LocalTableScan" in plan
@@ -361,7 +361,7 @@ def test_the_executors_write_a_folder(spark: Any, folder: Path, tmp_path: Path) 
 def test_no_plan_shows_the_coin_key(spark: Any, folder: Path) -> None:
     engine: Any = SparkEngine(folder, Unit(UNIT), spark)
     query = sample_query(engine, POLICY)
-    with engine._prepared(query) as frame:
+    with engine.prepared(query) as frame:
         plan = frame._jdf.queryExecution().toString()
     assert query.coins.threshold in plan
     assert KEY not in plan
@@ -372,7 +372,7 @@ def test_no_plan_shows_the_coin_key(spark: Any, folder: Path) -> None:
 
 def test_a_filter_reaches_the_files(spark: Any, folder: Path) -> None:
     engine: Any = SparkEngine(folder, Unit(), spark)
-    with engine._prepared(sample_query(engine, POLICY, where="device < 3")) as frame:
+    with engine.prepared(sample_query(engine, POLICY, where="device < 3")) as frame:
         plan = frame._jdf.queryExecution().toString()
     assert "LessThan(device,3)" in plan
     engine.close()
@@ -380,7 +380,7 @@ def test_a_filter_reaches_the_files(spark: Any, folder: Path) -> None:
 
 def _views(spark: Any, engine: Any) -> list[Any]:
     """The views beside the engine's own source."""
-    return [view for view in spark.catalog.listTables() if view.name != engine._view]
+    return [view for view in spark.catalog.listTables() if view.name != engine.view]
 
 
 def test_tables_and_frames_need_a_key_and_a_version(spark: Any, folder: Path) -> None:

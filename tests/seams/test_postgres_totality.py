@@ -48,8 +48,8 @@ def opened(url: str, table: str, *unit: str) -> Iterator[Any]:
 def answers(engine: Any, predicates: list[Predicate]) -> list[tuple[Any, ...]]:
     """The values of conditions on the rows as the engine reads them, in the order of their ids."""
     listed = ", ".join(f"({each.bind(SCHEMA).render(PostgresWriter())})" for each in predicates)
-    with engine._transaction() as transaction:
-        found = transaction.rows(f"SELECT {listed} FROM {engine._table.source} osd_t ORDER BY id")
+    with engine.transaction() as transaction:
+        found = transaction.rows(f"SELECT {listed} FROM {engine.table.source} osd_t ORDER BY id")
     return list(found)
 
 

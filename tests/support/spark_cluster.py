@@ -40,7 +40,7 @@ def main(source: str, target: str, key: str) -> None:
 
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     engine = SparkEngine(source, Unit(UNIT), MASTER)
-    spark = engine._session.spark
+    spark = engine.session.spark
     spark.conf.set("spark.sql.shuffle.partitions", "3")
     spark.conf.set("spark.sql.files.maxPartitionBytes", "16384")
     query = sample_query(engine, POLICY, key=key)
@@ -66,7 +66,7 @@ def _without_driver(engine: Any, query: Any, target: str) -> str:
     """What is said when the driver is killed while a sample is being written."""
     from onesided.errors import ReleaseFailed
 
-    driver = psutil.Process(engine._session.spark.sparkContext._gateway.proc.pid)
+    driver = psutil.Process(engine.session.spark.sparkContext._gateway.proc.pid)
     threading.Timer(0.2, driver.kill).start()
     try:
         while True:

@@ -161,6 +161,13 @@ class DuckDBEngine:
             last = _checked_order(batch.column(batch.num_columns - 1), last)
             yield batch.select(list(range(batch.num_columns - 1)))
 
+    def plan(self, query: SampleQuery) -> str:
+        """What DuckDB would do for a sample, in its own words; it is not done."""
+        columns = ColumnsRead.by_sample(query)
+        self._prepare(query.coins, columns)
+        statement = self._statements(columns.all).sample(query)
+        return str(self._connection.sql(f"EXPLAIN {statement}").fetchall()[0][1])
+
     def count(self, query: CountQuery) -> GroupCounts:
         columns = ColumnsRead.by_count(query)
         self._prepare(query.coins, columns)

@@ -89,26 +89,26 @@ class PostgresEngine(RemoteEngine):
         self._state: str | None = None
         self._units: int | None = None
         try:
-            with opening(), self._transaction() as transaction:
+            with opening(), self.transaction() as transaction:
                 check_server(transaction)
-                self._table = find_table(transaction.rows, table, lambda: schemas_of_user(url))
+                self.table = find_table(transaction.rows, table, lambda: schemas_of_user(url))
                 check_format(self.format, format)
-                self._unit = unit.bind(self._table.schema)
+                self._unit = unit.bind(self.table.schema)
                 self._arrow = self._described(transaction)
         except BaseException:
             self.close()
             raise
 
     def __repr__(self) -> str:
-        return f"PostgresEngine({self._table.name})"
+        return f"PostgresEngine({self.table.name})"
 
     @property
     def schema(self) -> Schema:
-        return self._table.schema
+        return self.table.schema
 
     @property
     def format(self) -> dict[str, Any]:
-        return self._table.format
+        return self.table.format
 
     @property
     def _leaving(self) -> pa.Schema:
@@ -117,13 +117,13 @@ class PostgresEngine(RemoteEngine):
     @property
     def rows_are_units(self) -> bool:
         """Whether the table itself guarantees that every unit is one row."""
-        return self._table.is_unique(self._unit.columns)
+        return self.table.is_unique(self._unit.columns)
 
     def inspect(self) -> Inspection:
-        with opening(), self._transaction() as transaction:
-            if self._table.computed:
+        with opening(), self.transaction() as transaction:
+            if self.table.computed:
                 self._evaluate(transaction)
-            units, orphans = transaction.rows(self._statements.inspection())[0]
+            units, orphans = transaction.rows(self.statements.inspection())[0]
         self._units = int(units)
         return Inspection(units=self._units, rows_without_key=int(orphans))
 
@@ -132,34 +132,34 @@ class PostgresEngine(RemoteEngine):
 
         From then on every release makes sure, in its own snapshot, that this is still the state.
         """
-        if not self._table.has_transactions:
+        if not self.table.has_transactions:
             raise SourceError(
                 "A view does not tell when its data change; name their state with a version."
             )
-        with opening(), self._transaction() as transaction:
-            self._state = self._table.state(transaction.rows)
+        with opening(), self.transaction() as transaction:
+            self._state = self.table.state(transaction.rows)
         return self._state
 
     def sample(self, query: SampleQuery) -> Iterator[pa.RecordBatch]:
         """The rows of the kept units, sorted by key and content."""
         schema = self.output_schema(query.columns)
         listed = ", ".join(self._outgoing(column) for column in query.columns)
-        statement = f"SELECT {listed} FROM ({self._ordered_sample(query)}) osd_o"
-        with releasing(), self._release(query.coins) as transaction:
+        statement = f"SELECT {listed} FROM ({self.ordered_sample(query)}) osd_o"
+        with releasing(), self.reading(query.coins) as transaction:
             transaction.allow_more_memory()
             for batch in transaction.batches(statement):
                 yield cast_batch(batch, schema)
 
     def count(self, query: CountQuery) -> GroupCounts:
-        with releasing(), self._release(query.coins) as transaction:
+        with releasing(), self.reading(query.coins) as transaction:
             transaction.allow_more_memory()
-            table = transaction.table(self._statements.count(query))
+            table = transaction.table(self.statements.count(query))
             return GroupCounts.of(_with_decimals(table, query.listed), query.listed)
 
     def check_place(self, place: str) -> None:
         """Refuse a table that exists already, or that this user may not make."""
         schema, name = _target(place)
-        with opening(), self._transaction() as transaction:
+        with opening(), self.transaction() as transaction:
             found = transaction.rows(
                 "SELECT to_regclass($1) IS NOT NULL, to_regnamespace($2) IS NOT NULL AND "
                 "has_schema_privilege(to_regnamespace($2), 'CREATE')",
@@ -180,13 +180,13 @@ class PostgresEngine(RemoteEngine):
         target = _qualified(*_target(place))
         with (
             releasing(),
-            self._release(None) as reading,
+            self.reading(None) as reading,
             closing(connect(self._url)) as connection,
         ):
             writing = Transaction.writing(connection, self._timeout, reading.snapshot())
             writing.bind(query.coins)
             writing.allow_more_memory()
-            writing.execute(f"CREATE TABLE {target} AS {self._ordered_sample(query)}")
+            writing.execute(f"CREATE TABLE {target} AS {self.ordered_sample(query)}")
             rows, *sums = writing.rows(row_sums(target, query.columns))[0]
             writing.commit()
         return Placed(int(rows), hashlib.sha256(repr((rows, sums)).encode()).hexdigest())
@@ -199,9 +199,9 @@ class PostgresEngine(RemoteEngine):
                 connection.close()
 
     @property
-    def _statements(self) -> PostgresStatements:
+    def statements(self) -> PostgresStatements:
         relation = Relation(
-            source=self._table.source,
+            source=self.table.source,
             schema=self.schema,
             unit=self._unit,
             coin_key=COIN_KEY,
@@ -210,13 +210,13 @@ class PostgresEngine(RemoteEngine):
         many = self._units is None or self._units > _FEW_UNITS
         return PostgresStatements.on(relation, _FLAVOUR, many_units=many)
 
-    def _ordered_sample(self, query: SampleQuery) -> str:
-        return self._statements.sample(query) + self._statements.order(query.columns)
+    def ordered_sample(self, query: SampleQuery) -> str:
+        return self.statements.sample(query) + self.statements.order(query.columns)
 
     def _described(self, transaction: Transaction) -> pa.Schema:
         """The types in which the columns leave."""
         listed = ", ".join(self._outgoing(column) for column in self.schema)
-        empty = transaction.table(f"SELECT {listed} FROM {self._table.source} osd_t LIMIT 0")
+        empty = transaction.table(f"SELECT {listed} FROM {self.table.source} osd_t LIMIT 0")
         fields = []
         for field in empty.schema:
             digits = self.schema[field.name].digits
@@ -234,23 +234,23 @@ class PostgresEngine(RemoteEngine):
     def _evaluate(self, transaction: Transaction) -> None:
         """What a view computes can fail on a row: it fails now, and not after a charge."""
         try:
-            self._table.evaluate(transaction.rows)
+            self.table.evaluate(transaction.rows)
         except driver_errors() as error:
             state = str(getattr(error, "sqlstate", None) or "")
             if state[:2] in _FAILS_ON_A_ROW and state != NO_RIGHT:
                 raise SourceError(
-                    f"What {self._table.name} computes fails on one of its rows, or needs a name "
+                    f"What {self.table.name} computes fails on one of its rows, or needs a name "
                     "without a schema; mend it, or make a table of it."
                 ) from None
             raise
 
     @contextmanager
-    def _release(self, coins: Coins | None) -> Iterator[Transaction]:
+    def reading(self, coins: Coins | None) -> Iterator[Transaction]:
         """A transaction in which the table still is what it was and the coin key is set."""
-        with self._transaction() as transaction:
-            if not self._table.is_as_opened(transaction.rows):
+        with self.transaction() as transaction:
+            if not self.table.is_as_opened(transaction.rows):
                 raise ReleaseFailed(COLUMNS_CHANGED)
-            if self._state is not None and self._table.state(transaction.rows) != self._state:
+            if self._state is not None and self.table.state(transaction.rows) != self._state:
                 raise ReleaseFailed(
                     "The data changed since they were opened, and the charge stands; open them "
                     "again and repeat the request."
@@ -260,7 +260,7 @@ class PostgresEngine(RemoteEngine):
             yield transaction
 
     @contextmanager
-    def _transaction(self) -> Iterator[Transaction]:
+    def transaction(self) -> Iterator[Transaction]:
         """A transaction on the one connection; it ends here, and changes nothing."""
         transaction = self._begun()
         try:

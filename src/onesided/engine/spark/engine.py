@@ -111,15 +111,15 @@ class SparkEngine(RemoteEngine):
         format: Mapping[str, Any] | None = None,
     ) -> None:
         with opening():
-            self._session = started(connection)
-        self._spark = self._session.spark
+            self.session = started(connection)
+        self._spark = self.session.spark
         self._views: list[str] = []
         self._units: int | None = None
         self._bytes: int | None = None
         try:
             with opening(), settings(self._spark, {**PINNED, **EXACT_NAMES}):
-                self._source = find_source(self._session, source, table, unit, format)
-                self._view = self._named(self._source.frame)
+                self._source = find_source(self.session, source, table, unit, format)
+                self.view = self._named(self._source.frame)
                 scans = None if self._source.rows is None else self._source.rows.scans
                 self._scans = None if scans is None else self._named(scans)
             self._unit = unit.bind(self.schema)
@@ -141,7 +141,7 @@ class SparkEngine(RemoteEngine):
 
     def inspect(self) -> Inspection:
         with opening(), self._pinned():
-            self._source.check_values(self._view, self._spark)
+            self._source.check_values(self.view, self._spark)
             row = self._spark.sql(self._statements().inspection()).collect()[0]
             self._bytes = None if self._unit.is_row else self._source.size()
         self._units = int(row[0])
@@ -165,8 +165,8 @@ class SparkEngine(RemoteEngine):
         is too large for it is better asked for with `place`.
         """
         schema = self.output_schema(query.columns)
-        if not self._session.is_local:
-            with releasing(), self._prepared(query) as frame, unwarned():
+        if not self.session.is_local:
+            with releasing(), self.prepared(query) as frame, unwarned():
                 rows = frame.toArrow()
             yield from (cast_batch(batch, schema) for batch in rows.to_batches())
             return
@@ -181,11 +181,14 @@ class SparkEngine(RemoteEngine):
             directory.remove()
 
     def count(self, query: CountQuery) -> GroupCounts:
-        chosen = self._pinned({**_PATIENT, **self._scanning()})
+        chosen = self._pinned({**_PATIENT, **self.scanning()})
         with releasing(), self._coin_key(query.coins) as key, chosen, unwarned():
-            statements = self._statements(key, self._counting(query.coins))
-            table = self._spark.sql(statements.count(query)).toArrow()
+            table = self._spark.sql(self.statement(query, key)).toArrow()
         return GroupCounts.of(table, query.listed)
+
+    def statement(self, query: CountQuery, coin_key: str = "") -> str:
+        """What counts; `coin_key` is the expression that reads the key."""
+        return self._statements(coin_key, self._counting(query.coins)).count(query)
 
     def check_place(self, place: str) -> None:
         check_place(self._spark, place)
@@ -199,7 +202,7 @@ class SparkEngine(RemoteEngine):
             return placed(self._spark, place, floats)
 
     def _write(self, query: SampleQuery, place: str) -> None:
-        with releasing(), self._prepared(query) as frame:
+        with releasing(), self.prepared(query) as frame:
             write_folder(frame, place)
 
     def close(self) -> None:
@@ -208,13 +211,13 @@ class SparkEngine(RemoteEngine):
             for view in self._views:
                 self._spark.catalog.dropTempView(view)
         self._views.clear()
-        self._session.close()
+        self.session.close()
 
     def _statements(
         self, coin_key: str = "", flavour: Flavour = _FLAVOUR, view: str | None = None
     ) -> Statements:
         relation = Relation(
-            source=view or self._view,
+            source=view or self.view,
             schema=self.schema,
             unit=self._unit,
             coin_key=coin_key,
@@ -223,7 +226,7 @@ class SparkEngine(RemoteEngine):
         return Statements.on(relation, flavour)
 
     @contextmanager
-    def _prepared(self, query: SampleQuery) -> Iterator[DataFrame]:
+    def prepared(self, query: SampleQuery) -> Iterator[DataFrame]:
         """The chosen rows, sorted, and cut into partitions by nothing but themselves."""
         partitions, single = self._partitions(query.coins), self._source.rows
         fixed = {**_FIXED_PLAN, _PARTITIONS: str(partitions)}
@@ -278,12 +281,12 @@ class SparkEngine(RemoteEngine):
         few = self._units is not None and self._expected(coins) <= self._keys_in_memory
         return CountingSparkFlavour() if few else _FLAVOUR
 
-    def _scanning(self) -> dict[str, str]:
+    def scanning(self) -> dict[str, str]:
         """How much of a file a task reads; a count does not depend on what is read together."""
         if self._bytes is None or not self._units:
             return {}
         wanted = max(1, self._bytes * UNITS_A_SCAN // self._units)
-        return {BYTES_A_SCAN: f"{min(wanted, self._session.bytes_a_scan())}b"}
+        return {BYTES_A_SCAN: f"{min(wanted, self.session.bytes_a_scan())}b"}
 
     def _expected(self, coins: Coins | None) -> float:
         """How many units are kept as far as the public facts tell: n units, each by its coin."""
@@ -294,7 +297,7 @@ class SparkEngine(RemoteEngine):
     def _keys_in_memory(self) -> int:
         """How many keys a task or the driver may hold, by the session's settings."""
         texts = sum(self.schema[column].type is Type.TEXT for column in self._unit.stored)
-        return max(1, self._session.memory() // (MEMORY_A_KEY * (1 + texts)))
+        return max(1, self.session.memory() // (MEMORY_A_KEY * (1 + texts)))
 
     def _partitions(self, coins: Coins) -> int:
         """As many as the session has set, fewer where the public number of units is small.
