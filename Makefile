@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 # Two installations at a time would be in each other's way.
 .NOTPARALLEL:
-.PHONY: setup demo test test-python lint soak bench clean
+.PHONY: setup demo test test-python lint soak soak-ledgers soak-engines soak-audit soak-mechanisms bench clean
 
 setup: $(READY)
 
@@ -43,9 +43,24 @@ test: lint test-python
 test-python: setup
 	@$(BIN)/pytest --numprocesses 2 --dist worksteal
 
-# The long versions of races, kills and stochastic controls.
-soak: setup
-	@$(BIN)/pytest -m soak
+# The long versions of races, kills, fuzz and controls, in parts that can be run alone.
+SOAK := $(BIN)/pytest -m soak
+soak: soak-ledgers soak-engines soak-audit soak-mechanisms
+
+soak-ledgers: setup
+	@$(SOAK) tests/contract/test_ledger* tests/contract/test_session_crashes.py tests/seams tests/cli
+
+soak-engines: setup
+	@$(SOAK) tests/engines tests/laws
+
+soak-audit: setup
+	@$(SOAK) tests/contract/test_session_audit.py tests/contract/test_audit* \
+	  tests/contract/test_plants.py tests/stochastic/test_planted_leaks.py \
+	  tests/stochastic/test_audit*
+
+soak-mechanisms: setup
+	@$(SOAK) tests/contract/test_mechanisms.py tests/stochastic tests/unit tests/house \
+	  --ignore-glob='*/test_planted_leaks.py' --ignore-glob='*/test_audit_*'
 
 bench: setup
 	@$(BIN)/python benchmarks/run.py

@@ -21,6 +21,18 @@ settings.register_profile("onesided", deadline=None)
 settings.load_profile("onesided")
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests of Spark come together, where the second of two processes begins its half.
+
+    Starting Spark takes as long as a hundred tests: so one process does it, and not both.
+    """
+    spark = [each for each in items if "spark" in each.nodeid.lower()]
+    others = [each for each in items if "spark" not in each.nodeid.lower()]
+    half = len(items) // 2
+    items[:] = [*others[:half], *spark, *others[half:]]
+
+
 def not_here(lacking: str) -> NoReturn:
     """Skips what cannot run here; where all tests are needed it fails."""
     (pytest.fail if os.environ.get(ALL_NEEDED) else pytest.skip)(lacking)

@@ -46,6 +46,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return top
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("unit", [(), UNIT], ids=["row", "key"])
 def test_a_folder_gives_the_same_as_on_the_embedded_engine(
     spark: Any, folder: Path, unit: tuple[str, ...]
@@ -74,6 +75,7 @@ def test_times_with_a_zone_are_read_in_utc(spark: Any, tmp_path: Path) -> None:
         engine.close()
 
 
+@pytest.mark.soak
 def test_how_the_work_is_cut_changes_nothing(spark: Any, folder: Path) -> None:
     engine = SparkEngine(folder, Unit(UNIT), spark)
     rows = SparkEngine(folder, Unit(), spark)
@@ -100,6 +102,7 @@ def _make_memory_scarce(engine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("scarce", [True, False], ids=["many units", "few units"])
 @pytest.mark.parametrize("columns", [None, ["room", "ts"]], ids=["key", "no key"])
 def test_how_many_units_there_are_changes_nothing(
@@ -205,6 +208,7 @@ def test_the_memory_that_settings_give(wanted: dict[str, str], size: int) -> Non
     assert Session(cast(Any, SimpleNamespace(conf=conf)), owned=False).memory() == size
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize(
     ("together", "most", "readings", "parts"),
     [

@@ -73,7 +73,7 @@ def end_at_random_moments(sources: Path, folder: Path, moments: int, seed: int) 
 
 
 def test_signals_at_a_few_random_moments(sources: Path, tmp_path: Path) -> None:
-    end_at_random_moments(sources, tmp_path, moments=8, seed=random.randrange(2**32))
+    end_at_random_moments(sources, tmp_path, moments=4, seed=random.randrange(2**32))
 
 
 @pytest.mark.soak

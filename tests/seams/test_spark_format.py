@@ -48,6 +48,7 @@ ALIKE = [
 ]
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("alike", ALIKE, ids=ascii)
 @pytest.mark.parametrize("second", [False, True], ids=["one file", "second file"])
 def test_names_that_could_be_taken_for_one_another(
@@ -89,6 +90,7 @@ def test_a_second_file_with_another_unit_of_time_is_refused(spark: Any, tmp_path
         format_of(spark, tmp_path)
 
 
+@pytest.mark.soak
 def test_columns_that_are_only_asked_for_null(spark: Any, tmp_path: Path) -> None:
     """Lists, structures with odd names and columns of nothing do not keep a file from opening."""
     columns = {"id": [1, 2], "s": [{"a b": 1, "c:d": [1]}, None], "n": pa.nulls(2)}
@@ -139,6 +141,7 @@ def test_a_frozen_format(spark: Any, tmp_path: Path) -> None:
         format_of(spark, frame, found)
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("unit", [Unit(), UNIT], ids=["row", "key"])
 def test_brackets_and_stars_in_names_stand_for_themselves(
     spark: Any, tmp_path: Path, unit: Unit
@@ -153,6 +156,7 @@ def test_brackets_and_stars_in_names_stand_for_themselves(
         assert ids(spark, tmp_path / name, unit) == [number], name
 
 
+@pytest.mark.soak
 def test_what_was_placed_has_a_digest_in_any_order(spark: Any, tmp_path: Path) -> None:
     rows = {"id": [1, 2, 3], "a": ["", None, "x"], "b": [None, "", "1:y"], "f": [0.0, -0.0, 1.5]}
 
@@ -181,6 +185,7 @@ def elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("onesided.engine.spark.source.is_local", lambda text: False)
 
 
+@pytest.mark.soak
 @pytest.mark.usefixtures("elsewhere")
 def test_files_elsewhere_are_looked_at_as_well(spark: Any, tmp_path: Path) -> None:
     write(tmp_path / "f[1]" / "1.parquet", {"id": [1], "age": [40]})

@@ -65,6 +65,7 @@ def doubles(*bits: int) -> pa.Array:
     return pa.array(np.array(bits, np.uint64).view(np.float64), pa.float64())
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("unit", [(), ("id",)], ids=["row", "key"])
 def test_statistics_do_not_know_of_nan(spark: Any, tmp_path: Path, unit: tuple[str, ...]) -> None:
     """NaN is the largest number, and is left out of the statistics of a file."""
@@ -141,6 +142,7 @@ FAR = {
 KEPT = {"us": [1, 2], "us_zoned": [1, 2], "ms": [1], "ms_zoned": [1, 2, 3], "day": [1]}
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("ansi", ["true", "false"])
 def test_far_times_are_null_and_those_that_fit_are_not(
     spark: Any, tmp_path: Path, ansi: str
@@ -213,6 +215,7 @@ def test_decimals_that_do_not_keep_to_their_digits(spark: Any, tmp_path: Path) -
         engine.inspect()
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("scale", [0, 3, 37])
 def test_decimals_of_all_digits_are_read(spark: Any, tmp_path: Path, scale: int) -> None:
     """The minus of Spark rounds to 34 digits, and none of these columns could be opened."""
@@ -239,6 +242,7 @@ JOINED = """SELECT a.id, {} AS share FROM range(1, 6) a
     JOIN (SELECT id, id - 7 AS x, if(id = 7, 'none', '1') AS t FROM range(10)) b ON a.id = b.id"""
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("computed", ["10 / b.x", "CAST(b.t AS INT)"])
 @pytest.mark.parametrize("kind", ["frame", "view"])
 def test_what_a_frame_leaves_out_is_not_computed(spark: Any, computed: str, kind: str) -> None:
