@@ -13,9 +13,6 @@ from onesided.mechanisms.noise import geometric_mean
 LEAST = 1e-300
 """In place of probabilities that are too small for a floating-point number."""
 
-QUANTILES = np.arange(-12.0, 12.0, 1 / 8)
-"""Where the median of noise is looked for, in its scales: e^(−12) is next to nothing."""
-
 
 @dataclass(frozen=True)
 class Noise:
@@ -60,6 +57,7 @@ class Noise:
     @property
     def median(self) -> int:
         """About what N − G exceeds as often as not, to a small part of its scale."""
-        places = QUANTILES * self.scale
+        # In scales of the noise: e^(−12) is next to nothing.
+        places = np.arange(-12.0, 12.0, 1 / 8) * self.scale
         heaped = np.cumsum(self.likelihood(places))
         return round(float(places[np.searchsorted(heaped, heaped[-1] / 2)]))
