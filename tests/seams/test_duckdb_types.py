@@ -54,12 +54,20 @@ def old_parquet(table: pa.Table, folder: Path) -> Path:
 WRITERS = (frame, parquet, bare_parquet, folder_of_parquet, old_parquet)
 
 
+# Parquet files of one kind are enough for a short run.
+_RARELY = (bare_parquet, folder_of_parquet)
 _OFTEN = {old_parquet: "moment", bare_parquet: ("text", "moment", "float", "decimal", "inside")}
 
 
 def cases() -> list[Any]:
     return [
-        pytest.param(hostile, write, unit, id=f"{hostile.name}-{write.__name__}-{unit}")
+        pytest.param(
+            hostile,
+            write,
+            unit,
+            id=f"{hostile.name}-{write.__name__}-{unit}",
+            marks=pytest.mark.soak if write in _RARELY else (),
+        )
         for hostile in HOSTILE
         for write in WRITERS
         if write is frame or hostile.files
