@@ -23,14 +23,14 @@ settings.load_profile("onesided")
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests of Spark come together, where the second of two processes begins its half.
+    """Tests of Spark come together, where the second of several processes begins its share.
 
-    Starting Spark takes as long as a hundred tests: so one process does it, and not both.
+    Starting Spark takes as long as a hundred tests: so one process does it, and not each.
     """
     spark = [each for each in items if "spark" in each.nodeid.lower()]
     others = [each for each in items if "spark" not in each.nodeid.lower()]
-    half = len(items) // 2
-    items[:] = [*others[:half], *spark, *others[half:]]
+    share = len(items) // int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "2"))
+    items[:] = [*others[:share], *spark, *others[share:]]
 
 
 def not_here(lacking: str) -> NoReturn:
