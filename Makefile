@@ -40,9 +40,8 @@ lint: setup
 
 test: lint test-python
 
-# A process more than cores: one of them waits for Spark most of the time.
 test-python: setup
-	@$(BIN)/pytest --numprocesses 3 --dist worksteal
+	@$(BIN)/pytest --numprocesses 2 --dist worksteal
 
 # The long versions of races, kills, fuzz and controls, in parts that can be run alone.
 SOAK := $(BIN)/pytest -m soak

@@ -18,10 +18,12 @@ from onesided.errors import RequestError, SourceError
 from onesided.randomness import seeded
 from support.engines import (
     FILE,
+    EngineName,
     Opener,
     comparable,
     count_query,
     counted,
+    opener_of,
     postgres_opener,
     sample_query,
     sampled,
@@ -108,6 +110,14 @@ def engine(opened: Opener, table: pa.Table) -> Iterator[Engine]:
 
 
 UNIT = ("text", "day")
+
+
+@pytest.fixture(scope="module", params=list(EngineName), ids=lambda name: name.value)
+def opened(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Opener:
+    """Opens an Arrow table on each of the engines; none is left out of the contract."""
+    return opener_of(request.param, request, tmp_path_factory)
+
+
 UNITS = (
     ("id",),
     ("text",),

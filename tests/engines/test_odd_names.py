@@ -219,6 +219,7 @@ def test_names_on_datafusion(tmp_path: Path) -> None:
     assert fuzz(on_datafusion, SHORT, tmp_path).opened >= 5
 
 
+@pytest.mark.soak
 def test_names_on_spark(spark: Any, tmp_path: Path) -> None:
     assert fuzz(on_spark(spark), range(3), tmp_path).opened >= 2
 

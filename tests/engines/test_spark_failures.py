@@ -97,6 +97,7 @@ def test_a_place_that_the_system_refuses(charged: Any) -> None:
         charged.sample(1)
 
 
+@pytest.mark.soak
 def test_a_cluster_that_loses_an_executor(spark_can_run: None, tmp_path: Path) -> None:
     """Two workers in processes of their own; one is killed while the sample is being written."""
     path = write_visits(tmp_path, devices=800)

@@ -206,8 +206,10 @@ def test_an_answer_that_cannot_be_printed(ask: list[str], where: str) -> None:
     assert answer.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("where", ["closed", "full"])
-@pytest.mark.parametrize("out", [[], ["--out", "x.csv"], ["--json"]])
+@pytest.mark.parametrize(
+    ("out", "where"),
+    [([], "closed"), ([], "full"), (["--out", "x.csv"], "full"), (["--json"], "closed")],
+)
 def test_a_release_that_was_paid_and_not_printed(out: list[str], where: str) -> None:
     ask = ["count", "rows.parquet", *ASK, *COUNT, *out]
     if where == "closed":

@@ -12,6 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 
 from onesided.data.units import Unit
 from onesided.engine.base import Coins, CountQuery, Engine, GroupCounts, SampleQuery, Total
@@ -24,6 +25,7 @@ from onesided.engine.postgres.writer import PostgresWriter
 from onesided.engine.spark.engine import SparkEngine
 from onesided.engine.spark.writer import SparkWriter
 from onesided.language import Key, Predicate, Writer
+from support.postgres import TestServer
 
 KEY = "00112233445566778899aabbccddeeff"
 FILE = "table.parquet"
@@ -76,6 +78,23 @@ def postgres_opener(url: str) -> Opener:
         return PostgresEngine(url, name, Unit(tuple(unit)))
 
     return opened
+
+
+def opener_of(
+    engine: EngineName, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Opener:
+    """Opens an Arrow table on this engine."""
+    match engine:
+        case EngineName.DUCKDB:
+            return duckdb_opener(tmp_path_factory.mktemp("duckdb"))
+        case EngineName.DATAFUSION:
+            return datafusion_opener(tmp_path_factory.mktemp("datafusion"))
+        case EngineName.POSTGRES:
+            server: TestServer = request.getfixturevalue("postgres_server")
+            return postgres_opener(server.new_database())
+        case _:
+            spark = request.getfixturevalue("spark")
+            return spark_opener(tmp_path_factory.mktemp("spark-files"), spark)
 
 
 def write(table: pa.Table, folder: Path) -> Path:
