@@ -99,10 +99,9 @@ def asked_together(
     planner: Planner, wishes: Sequence[Mapping[str, Any]], epsilon: Number | None, *, yes: bool
 ) -> list[Asked]:
     """The questions, checked and free; `epsilon` is shared evenly by those that say none."""
-    total = plain_total(wishes, epsilon)
-    own = [privacy_loss(wish["epsilon"]) for wish in wishes if "epsilon" in wish]
-    silent = len(wishes) - len(own)
-    share = (total - sum(own)) / silent if silent else None
+    plain_total(wishes, epsilon)  # refuses what is no list of questions with their prices
+    silent = sum("epsilon" not in wish for wish in wishes)
+    share = privacy_loss(epsilon) / silent if silent and epsilon is not None else None
     named = [{**wish, "name": name} for wish, name in zip(wishes, names_of(wishes), strict=True)]
     found = [_asked(planner, wish, share, yes=yes) for wish in named]
     for each in found:
