@@ -6,7 +6,7 @@ Each copy is a database of its own, which has all types of DuckDB and needs no m
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ import duckdb
 import pyarrow as pa
 
 from onesided.data.private import PrivateDirectory
-from onesided.engine.beside import FoundTable, SecretLookup
+from onesided.engine.beside import FoundTable, readable
 from onesided.engine.duckdb.connection import Connection, connect, opening, quoted
 from onesided.engine.duckdb.source import Source, opened_source
 from onesided.engine.duckdb.types import column_of, field_of
@@ -31,12 +31,13 @@ class TablesBeside:
     """The lookup tables of one engine, attached to its connection.
 
     - `folder`: private, and removed by the engine.
+    - `arrow`: the columns of each table as they leave.
     """
 
     connection: Connection
     folder: Path
     _given: dict[str, Files | pa.Table] = field(default_factory=dict, init=False)
-    _arrow: dict[str, pa.Schema] = field(default_factory=dict, init=False)
+    arrow: dict[str, pa.Schema] = field(default_factory=dict, init=False)
 
     def open(self, name: str, source: Any, format: Mapping[str, Any] | None) -> FoundTable:
         """Copy a table at a path or glob, or in memory, whose columns we can read."""
@@ -51,13 +52,12 @@ class TablesBeside:
                 f"The lookup table {name} cannot be read: check that it is whole, that its texts "
                 "are UTF-8, and that it has columns."
             ) from None
-        kinds = {column: field_of(kind) for column, kind in found.kinds.items()}
-        schema = Schema.of({name: kind for name, kind in kinds.items() if kind.type != Type.OTHER})
+        schema = readable(Schema.of({name: field_of(kind) for name, kind in found.kinds.items()}))
         with opening():
             self.connection.execute(f"ATTACH {quoted(str(path))} AS {database} (READ_ONLY)")
             relation = f"{database}.main.{_COPY}"
             empty = self.connection.sql(f"SELECT * FROM {relation} LIMIT 0").to_arrow_table()
-        self._given[name], self._arrow[name] = given, empty.schema
+        self._given[name], self.arrow[name] = given, empty.schema
         return FoundTable(name, schema, dict(found.format), relation, held=True)
 
     def states(self) -> list[str]:
@@ -66,12 +66,6 @@ class TablesBeside:
             given.fingerprint() if isinstance(given, Files) else frame_fingerprint(given)
             for given in self._given.values()
         ]
-
-    def fields(self, lookups: Sequence[SecretLookup]) -> Iterator[pa.Field]:
-        """The columns as they leave."""
-        for lookup in lookups:
-            for name, column in lookup.columns.items():
-                yield self._arrow[lookup.name].field(column).with_name(name)
 
 
 def _copied(

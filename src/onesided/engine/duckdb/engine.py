@@ -218,7 +218,7 @@ class DuckDBEngine:
                 check_unique(lookup, int(found[0][0]))
         self._beside = Beside(lookups)
         self._schema = self._beside.schema(self._schema)
-        self._arrow = pa.schema([*self._arrow, *self._tables.fields(lookups)])
+        self._arrow = self._beside.leaving(self._arrow, self._tables.arrow)
 
     def progress(self) -> float | None:
         """How far the running statement is; DuckDB answers this beside the running statement."""
