@@ -27,7 +27,7 @@ _COPY = "osd_beside"
 
 
 @dataclass
-class TablesBeside:
+class CopiedTables:
     """The lookup tables of one engine, attached to its connection.
 
     - `folder`: private, and removed by the engine.

@@ -24,7 +24,7 @@ from onesided.engine.base import (
 )
 from onesided.engine.beside import Beside, FoundTable, SecretLookup, check_unique, repeated_keys
 from onesided.engine.columns_read import ColumnsRead
-from onesided.engine.duckdb.beside import TablesBeside
+from onesided.engine.duckdb.beside import CopiedTables
 from onesided.engine.duckdb.connection import connect, opening, releasing
 from onesided.engine.duckdb.flavour import DuckDBFlavour, ThriftyDuckDBFlavour
 from onesided.engine.duckdb.mending import is_unreadable, mended, reads_all
@@ -91,7 +91,7 @@ class DuckDBEngine:
                     f"SELECT {', '.join(listed)} FROM {self._source.rows.relation} LIMIT 0"
                 )
                 self._arrow = empty.to_arrow_table().schema
-            self._tables = TablesBeside(self._connection, self._spill.path)
+            self._tables = CopiedTables(self._connection, self._spill.path)
             self._beside = Beside()
         except BaseException:
             self.close()

@@ -11,7 +11,7 @@ from onesided.errors import SourceError
 
 
 @dataclass
-class TablesBeside:
+class ServerTables:
     """The lookup tables of one engine, by their names."""
 
     tables: dict[str, Table] = field(default_factory=dict)

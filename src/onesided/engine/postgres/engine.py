@@ -26,7 +26,7 @@ from onesided.engine.base import (
 )
 from onesided.engine.beside import Beside, FoundTable, SecretLookup, check_unique, repeated_keys
 from onesided.engine.columns_read import ColumnsRead
-from onesided.engine.postgres.beside import TablesBeside
+from onesided.engine.postgres.beside import ServerTables
 from onesided.engine.postgres.catalog import Table, find_table, row_sums
 from onesided.engine.postgres.connection import (
     COIN_KEY,
@@ -91,7 +91,7 @@ class PostgresEngine(RemoteEngine):
         self._connection: Any = None
         self._state: str | None = None
         self._units: int | None = None
-        self._tables, self._beside = TablesBeside(), Beside()
+        self._tables, self._beside = ServerTables(), Beside()
         try:
             with opening(), self.transaction() as transaction:
                 check_server(transaction)
