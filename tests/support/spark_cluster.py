@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import faulthandler
 import json
 import shutil
 import sys
 import threading
-import time
 from collections.abc import Callable
+from concurrent.futures import Future
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from fractions import Fraction
@@ -37,7 +38,10 @@ from support.engines import (  # noqa: E402
 from support.spark import start_spark  # noqa: E402
 from support.visits import POLICY, UNIT  # noqa: E402
 
+WORKERS = 2
 ATTEMPTS = 10
+SECONDS_TO_START = 300
+SECONDS_A_KILL = 120
 #: So that even a small table has many tasks.
 _MANY_TASKS = {"spark.sql.shuffle.partitions": "4", "spark.sql.files.maxPartitionBytes": "16384"}
 Answer = list[tuple[str, ...]]
@@ -91,9 +95,14 @@ def main(source: str, folder: str, kills: str) -> None:
     """Kill something in the midst of each job; tell whether its answer is the one of DuckDB.
 
     - `kills`: pairs of a job and `executor` or `worker`, in JSON.
+
+    Standard error tells how many attempts each of them took.
     """
+    asked = json.loads(kills)
+    # The last resort: all that was started ends with this process.
+    faulthandler.dump_traceback_later(SECONDS_TO_START + len(asked) * SECONDS_A_KILL, exit=True)
     place = Path(folder)
-    with Cluster(place) as cluster, ExitStack() as opened:
+    with Cluster(place, WORKERS) as cluster, ExitStack() as opened:
         spark = start_spark(cluster.address, place, **SETTINGS, **_MANY_TASKS)
 
         @cache
@@ -105,31 +114,56 @@ def main(source: str, folder: str, kills: str) -> None:
             return opened.enter_context(closing(DuckDBEngine(source, Unit(unit))))
 
         told = []
-        for name, victim in json.loads(kills):
+        for name, victim in asked:
             job = JOBS[name]
-            kill = cluster.kill_worker if victim == "worker" else cluster.kill_executor
             work = partial(job.ask, there(job.unit), place / "sample")
-            answer = _with_a_kill(spark, work, kill)
+            answer, attempts = _with_a_kill(cluster, spark, work, victim)
             told.append((name, victim, answer == job.ask(here(job.unit), place)))
+            print(f"{name}, {victim}: {attempts}", file=sys.stderr, flush=True)
         lost = _without_driver(spark, there(UNIT), place / "lost")
         print(json.dumps({"told": told, "after_the_driver_was_killed": lost}))
 
 
-def _with_a_kill(spark: Any, work: Callable[[], Answer], kill: Callable[[], None]) -> Answer:
-    """The answer, given although something was killed while it was sought."""
-    tracker = spark.sparkContext.statusTracker()
-    for _ in range(ATTEMPTS):
-        found: list[Answer] = []
-        working = threading.Thread(target=lambda found=found: found.append(work()))
-        working.start()
-        while working.is_alive() and not _is_under_way(tracker):
-            time.sleep(0.005)
-        kill()
-        killed_on_the_way = working.is_alive()
-        working.join()
+def _with_a_kill(
+    cluster: Cluster, spark: Any, work: Callable[[], Answer], victim: str
+) -> tuple[Answer, int]:
+    """The answer, given although something was killed while it was sought; the attempts it took."""
+    context = spark.sparkContext
+    tracker, counter = context.statusTracker(), context._jsc.sc().statusTracker()
+
+    def all_are_there() -> bool:
+        return len(counter.getExecutorInfos()) == WORKERS + 1  # the driver counts as one
+
+    for attempt in range(1, ATTEMPTS + 1):
+        cluster.wait_until(all_are_there, "each worker has its executor")
+        killed = cluster.workers[0] if victim == "worker" else cluster.executor()
+        assert killed is not None
+        working = _begun(work)
+        cluster.wait_until(
+            lambda working=working: working.done() or _is_under_way(tracker),
+            "some tasks of the job are done",
+        )
+        cluster.kill(killed)
+        killed_on_the_way = not working.done()
+        cluster.wait_until(working.done, "the job is done")
+        answer = working.result()
         if killed_on_the_way:
-            return found[0]
+            return answer, attempt
     raise TimeoutError("All the work was done before anything could be killed.")
+
+
+def _begun(work: Callable[[], Answer]) -> Future[Answer]:
+    """The work of a thread that nobody waits for at the end of the process."""
+    answer: Future[Answer] = Future()
+
+    def finish() -> None:
+        try:
+            answer.set_result(work())
+        except BaseException as error:
+            answer.set_exception(error)
+
+    threading.Thread(target=finish, daemon=True).start()
+    return answer
 
 
 def _is_under_way(tracker: Any) -> bool:
