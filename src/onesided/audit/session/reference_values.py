@@ -190,7 +190,7 @@ def _moment_of(count: int, kind: Any) -> datetime | None:
 
 
 def _one_nan(number: float) -> float:
-    """Every NaN has the same bits once it is read: those of a sensitive one are nobody's business."""
+    """All NaN are the same one."""
     return math.nan if math.isnan(number) else number
 
 
@@ -267,9 +267,9 @@ def server_values(column: pa.ChunkedArray, field: Field) -> list[Value]:
     return [None if text is None else read(text) for text in column.to_pylist()]
 
 
-def _server_moment(text: str) -> datetime:
+def _server_moment(text: str) -> datetime | None:
     if text in ("infinity", "-infinity"):
-        return Far.at(_ENDLESS if text == "infinity" else -_ENDLESS)
+        return None  # no other engine has them
     try:
         found = datetime.fromisoformat(text)
     except ValueError:
@@ -277,9 +277,9 @@ def _server_moment(text: str) -> datetime:
     return found.astimezone(UTC).replace(tzinfo=None) if found.tzinfo else found
 
 
-def _server_day(text: str) -> date:
+def _server_day(text: str) -> date | None:
     found = _server_moment(text)
-    return FarDay.at(found.micros) if isinstance(found, Far) else found.date()
+    return None if found is None else found.date()
 
 
 def _server_number(text: str) -> Decimal | None:
