@@ -23,7 +23,7 @@ from onesided.engine.base import (
     SampleQuery,
 )
 from onesided.engine.columns_read import ColumnsRead
-from onesided.engine.duckdb.connection import connect, opening, releasing
+from onesided.engine.duckdb.connection import STATEMENT_ERRORS, connect, opening, releasing
 from onesided.engine.duckdb.flavour import DuckDBFlavour, ThriftyDuckDBFlavour
 from onesided.engine.duckdb.mending import is_unreadable, mended, reads_all
 from onesided.engine.duckdb.source import FRAME, NAME, ORDER, POLICY, opened_source
@@ -246,7 +246,7 @@ class DuckDBEngine:
         """What `work` gives; once more on a copy where it meets a cell that cannot be read."""
         try:
             return work(self._statements(columns))
-        except duckdb.Error as error:
+        except STATEMENT_ERRORS as error:
             if not self._can_mend(error):
                 raise
         self._mend()
@@ -263,7 +263,7 @@ class DuckDBEngine:
                     yield batch
                     given += len(batch)
                 return
-            except (duckdb.Error, OSError) as error:
+            except (*STATEMENT_ERRORS, OSError) as error:
                 if not self._can_mend(error):
                     raise
             self._mend()
