@@ -19,7 +19,7 @@ table.py        SecretTable, and Reading: what a paid question may read of it
 
 Beside them: requests.py (fingerprints), grouping.py, domains.py, amounts.py and by_policy.py (what
 a question says), answers.py (measurement → table), kept.py (samples in the ledger), public.py and
-results.py (SQL).
+results.py (SQL), lookups.py (secret tables beside the data) and withheld.py (what never leaves).
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from onesided.session.dataset import Dataset
 from onesided.session.description import load_dataset
 from onesided.session.domains import OTHER
 from onesided.session.engines import schema_of
+from onesided.session.lookups import LookupTable
 from onesided.session.opening import open_dataset
 from onesided.session.planning.allocation import Wish
 from onesided.session.planning.plan import Plan
@@ -36,6 +37,7 @@ from onesided.session.statement import statements
 __all__ = [
     "OTHER",
     "Dataset",
+    "LookupTable",
     "Plan",
     "Wish",
     "load_dataset",

@@ -77,7 +77,7 @@ class Dataset(OpenedData):
 
     def check_writable(self, columns: Sequence[str] | None, path: str | Path) -> None:
         """Refuse a sample of `columns` that a file of this name could not hold; free."""
-        _, leaving = chosen_columns(self._facts.schema, self._table.engine, columns)
+        _, leaving = chosen_columns(self._facts, self._table.engine, columns)
         check_format(leaving, Path(path))
 
     @arguments_named

@@ -17,6 +17,7 @@ from onesided.language.query import Select, SelectFigure
 from onesided.language.tree import Expression, Value
 from onesided.loss import Loss, show
 from onesided.session.facts import DatasetFacts
+from onesided.session.lookups import lookup_statement
 from onesided.session.questions.figures import Figures, GroupQuestion, Limits
 from onesided.session.receipts import column_statement, guarantee, loss_statement
 from onesided.session.results import result
@@ -70,7 +71,10 @@ class AskedSelect:
             ),
             "mechanism": ", ".join(dict.fromkeys(str(each["mechanism"]) for each in receipts)),
             **loss_statement(loss),
-            "guarantee": guarantee(loss, policy_text(self.scope.policy), self.facts.unit),
+            **lookup_statement(self.facts.lookups, loss),
+            "guarantee": guarantee(
+                loss, policy_text(self.scope.policy), self.facts.unit, self.facts.promised
+            ),
             "noise": "; ".join(dict.fromkeys(str(each["noise"]) for each in receipts)),
             "error": {name: each["error"] for name, each in zip(names, receipts, strict=True)},
             "account": {
