@@ -23,6 +23,7 @@ from onesided.engine.base import (
     SampleQuery,
 )
 from onesided.engine.columns_read import ColumnsRead
+from onesided.engine.csv_options import CsvOptions
 from onesided.engine.duckdb.connection import connect, opening, releasing
 from onesided.engine.duckdb.flavour import DuckDBFlavour, ThriftyDuckDBFlavour
 from onesided.engine.duckdb.mending import is_unreadable, mended, reads_all
@@ -57,12 +58,14 @@ class DuckDBEngine:
         memory_limit: str | None = None,
         threads: int | None = None,
         format: Mapping[str, Any] | None = None,
+        csv: CsvOptions | None = None,
     ) -> None:
         """Open a source.
 
         - `source`: a path or glob, or a table in memory.
         - `format`: what `format` was when the account was opened; without it the form of the data
           is found now, over all files.
+        - `csv`: what is said about CSV files.
         """
         self._spill = PrivateDirectory()
         self._connection = connect(self._spill.path, memory_limit, threads)
@@ -77,6 +80,7 @@ class DuckDBEngine:
                     self._spill.path,
                     format,
                     rows_named=unit.is_row,
+                    csv=csv or CsvOptions(),
                 )
             self._unread = set(self._source.rows.checks)
             kinds = self._source.kinds
