@@ -22,6 +22,7 @@ from onesided.session.questions.base import Question
 from onesided.session.questions.bounded import AUTO
 from onesided.session.showing import shown_sample, shown_table
 from onesided.spelling import meant
+from onesided.visible import visible
 
 Show: TypeAlias = Callable[[Kernel, Sequence[Answer]], Release]
 Made: TypeAlias = tuple[tuple[Question, ...], Show]
@@ -63,6 +64,14 @@ class Answers(Mapping[str, Release]):
 
     def __len__(self) -> int:
         return len(self._releases)
+
+    def __repr__(self) -> str:
+        return f"<Answers: {', '.join(map(visible, self))}; ε = {show(self.loss.epsilon)} together>"
+
+    def _repr_html_(self) -> str:
+        from onesided import html
+
+        return html.card("Answers", *(each._repr_html_() for each in self.values()))
 
     @property
     def loss(self) -> Loss:

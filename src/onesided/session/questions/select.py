@@ -48,7 +48,8 @@ class AskedSelect:
             "columns": column_statement(answer.schema),
         }
         named = {figure.name: table for figure, table in tables.items()}
-        return QueryRelease(Receipt(content), payload_of(answer), named)
+        sources = {each.name: each.source.name for each in self.select.outputs}
+        return QueryRelease(Receipt(content), payload_of(answer), named, sources)
 
     def _receipt(self, receipts: Sequence[Receipt]) -> dict[str, Any]:
         """One receipt for the whole: the sums of what the figures' receipts say, and these."""
