@@ -9,11 +9,12 @@ from sqlglot import exp
 
 from onesided.errors import RequestError
 from onesided.language.parser import only, unwrapped
-from onesided.language.predicate import Key
-from onesided.language.query import Catalogue, Join, Source, public_column
+from onesided.language.query import Catalogue, Join, public_column
 from onesided.language.refusals import shown
 from onesided.language.tree import Column
 from onesided.language.types import Schema
+
+_OUTER = ("LEFT", "LEFT OUTER")
 
 
 @dataclass(frozen=True)
@@ -48,11 +49,6 @@ class Names:
         join, schema = self.public[table.name.lower()]
         return _of_public(join, schema.resolve(node.name))
 
-    def is_free(self, alias: str, source: Source) -> bool:
-        """Whether `alias` is no column's name, or that of the very column it stands for."""
-        found = {column for table in self._tables() if (column := _found(table, alias))}
-        return not found or (isinstance(source, Key) and found == {source.expression})
-
     def _anywhere(self, name: str) -> Column:
         found = {column for table in self._tables() if (column := _found(table, name))}
         if len(found) > 1:
@@ -63,8 +59,12 @@ class Names:
         return [(None, self.schema), *self.public.values()]
 
 
-def read_names(statement: exp.Select, catalogue: Catalogue) -> Names:
-    """FROM and JOIN, checked: the data set, and public tables joined by columns of it."""
+def read_names(statement: exp.Select, catalogue: Catalogue) -> tuple[Names, exp.Expression | None]:
+    """FROM and JOIN, checked: the data set, and public tables joined by columns of it.
+
+    What is left of WHERE comes with them: tables in a list, or in a CROSS JOIN, are joined by the
+    comparisons there.
+    """
     source = statement.args.get("from_")
     if source is None:
         raise RequestError(f"Name the table: FROM {catalogue.names[0]}.")
@@ -73,19 +73,40 @@ def read_names(statement: exp.Select, catalogue: Catalogue) -> Names:
     if name.lower() not in known:
         raise RequestError(f"The table is called {catalogue.names[0]} here, not {name}.")
     names = Names(alias.lower(), catalogue.schema, {})
+    where = statement.args.get("where")
+    conditions = [] if where is None else _conjuncts(where.this)
     for node in statement.args.get("joins") or ():
-        names = _with_join(names, node, catalogue)
-    return names
+        names, conditions = _with_join(names, node, catalogue, conditions)
+    return names, _conjunction(conditions)
 
 
-def _with_join(names: Names, node: exp.Join, catalogue: Catalogue) -> Names:
+def _conjuncts(node: object) -> list[exp.Expression]:
+    inner = unwrapped(node)
+    if type(inner) is exp.And:
+        return [*_conjuncts(inner.this), *_conjuncts(inner.args["expression"])]
+    return [inner] if isinstance(inner, exp.Expression) else []
+
+
+def _conjunction(parts: list[exp.Expression]) -> exp.Expression | None:
+    """As a chain that leans to the left, like one that is written out."""
+    whole: exp.Expression | None = None
+    for part in parts:
+        operand = exp.Paren(this=part) if type(part) is exp.Or else part
+        whole = operand if whole is None else exp.And(this=whole, expression=operand)
+    return whole
+
+
+def _with_join(
+    names: Names, node: exp.Join, catalogue: Catalogue, conditions: list[exp.Expression]
+) -> tuple[Names, list[exp.Expression]]:
+    """The names with one table more, and the conditions of WHERE that do not join it."""
     words = (node.args.get(part) for part in ("method", "side", "kind"))
-    kind = " ".join(str(word) for word in words if word)
-    if kind.upper() not in ("", "INNER"):
+    kind = " ".join(str(word) for word in words if word).upper()
+    if kind not in ("", "INNER", "CROSS", *_OUTER):
         raise RequestError(
-            f"{kind.upper()} JOIN is not allowed: public tables are joined by JOIN … USING or ON."
+            f"{kind} JOIN is not allowed: public tables are joined by [LEFT] JOIN … USING or ON."
         )
-    only(node, "this", "kind", "using", "on")
+    only(node, "this", "kind", "side", "using", "on")
     name, alias = _table(node.this)
     declared = {each.lower(): each for each in catalogue.public}
     if name.lower() not in declared:
@@ -95,10 +116,29 @@ def _with_join(names: Names, node: exp.Join, catalogue: Catalogue) -> Names:
         raise RequestError(f"The table {alias} is named twice; each can be joined once.")
     schema = catalogue.public[table]
     pairs = _using(node, names, schema) or _on(node, names, alias.lower(), schema)
+    if not pairs and kind in ("", "CROSS"):
+        for part in conditions:
+            if isinstance(part, exp.EQ) and _joins(part, names, alias.lower()):
+                pairs.append(_pair(part, names, alias.lower(), schema))
+        conditions = [part for part in conditions if not _joins(part, names, alias.lower())]
     if not pairs:
         raise RequestError(f"Say by which columns {name} is joined: USING (…) or ON ….")
-    join = Join(table, tuple(pairs))
-    return Names(names.data, names.schema, {**names.public, alias.lower(): (join, schema)})
+    join = Join(table, tuple(pairs), outer=kind in _OUTER)
+    public = {**names.public, alias.lower(): (join, schema)}
+    return Names(names.data, names.schema, public), conditions
+
+
+def _joins(node: exp.Expression, names: Names, alias: str) -> bool:
+    """Whether a condition compares a column of the data with one of the table `alias`."""
+    if type(node) is not exp.EQ:
+        return False
+    sides = [unwrapped(side) for side in (node.this, node.args["expression"])]
+    tables = {
+        side.args["table"].name.lower()
+        for side in sides
+        if type(side) is exp.Column and side.args.get("table") is not None
+    }
+    return tables == {names.data, alias}
 
 
 def _using(node: exp.Join, names: Names, schema: Schema) -> list[tuple[str, str]]:
@@ -145,7 +185,8 @@ def _table(node: object) -> tuple[str, str]:
     if type(node) is not exp.Table or type(node.this) is not exp.Identifier:
         raise RequestError(f"{shown(node)} is not allowed in FROM: name the data set itself.")
     for part, value in node.args.items():
-        if value and part not in ("this", "alias"):
+        # A schema before the name says where the table lies, and there is one of that name here.
+        if value and part not in ("this", "alias", "db"):
             raise RequestError(f"FROM {shown(node)} is not allowed: name the data set alone.")
     alias = node.args.get("alias")
     if alias is None:
