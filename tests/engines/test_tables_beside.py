@@ -12,12 +12,12 @@ import pyarrow as pa
 import pytest
 
 from onesided.data.units import Unit
-from onesided.engine.base import Total
 from onesided.engine.duckdb.engine import DuckDBEngine
 from onesided.errors import SourceError
 from support.engines import (
     Aside,
     Opener,
+    column_total,
     comparable,
     count_query,
     counted,
@@ -70,7 +70,7 @@ def test_looked_up_columns_decide_and_are_counted(
     try:
         query = count_query(engine, OPTED, ["people.team"], where="people.floor = 1")
         answer = {team: (n, open_part) for team, n, open_part in counted(engine.count(query))}
-        totals = (Total("people.floor", Fraction(1), 1000),)
+        totals = (column_total("people.floor", Fraction(1), 1000),)
         summed = counted(engine.count(count_query(engine, OPTED, [], totals=totals)))
         kept = {row[0] for row in sampled(engine, sample_query(engine, OPTED, epsilon="50"))}
     finally:

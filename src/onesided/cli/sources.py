@@ -65,6 +65,13 @@ _OPTIONS = (
     *LOOKUP_OPTIONS,
     _PART,
     _STRICTER,
+    click.option(
+        "--csv",
+        multiple=True,
+        metavar="OPTION=VALUE",
+        help='How CSV files are written: delimiter=;, encoding=cp1252, decimal=",", thousands=., '
+        "header=true, types=day:date,zip:text, date_format=%d.%m.%Y, timestamp_format=…",
+    ),
     click.option("--memory-limit", help="The memory that the engine may use, such as 2GB."),
     click.option(
         "--statement-timeout",
@@ -231,6 +238,7 @@ def _arguments(
     """
     lookups = take_lookups(options)
     given = {name: value for name, value in options.items() if value is not None}
+    given.update(_named_options(given.pop("csv", ())))
     for name in ("partition_by", "withhold"):
         if name in given:
             given[name] = split_list(given[name])
@@ -267,6 +275,11 @@ def _arguments(
     if "ledger" not in arguments and epsilon is not None:
         arguments.setdefault("budget", epsilon)
     return arguments, None if described is None else described.file
+
+
+def _named_options(csv: Sequence[str]) -> dict[str, Any]:
+    """Options that are written as name=value."""
+    return {"csv": named_values(tuple(csv), "--csv")} if csv else {}
 
 
 def description(name: str, config: Path | None) -> Any:

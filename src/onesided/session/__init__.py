@@ -3,6 +3,7 @@
 opening.py      open: source, unit, policy, budget, ledger → Dataset   (description.py: by name)
 dataset.py      Dataset: sample, count, sum, mean, sql, plan, each a question  (opened.py: the rest)
 asking.py       questions from what a user says, for releases and for plans
+count_maker.py  the questions that count units by group, alone or one of several
 several.py      several questions at once, charged all or none  (question_files.py: from a file)
 questions/      a file per kind of question: terms before the data, and a run after the charge
 kernel.py       terms → charge → run → store → show, the same for every question

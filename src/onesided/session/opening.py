@@ -8,6 +8,8 @@ from typing import Any
 
 from onesided.data.units import ROWS, Unit
 from onesided.engine.base import Engine
+from onesided.engine.csv_options import CsvOptions
+from onesided.engine.packed import is_packed
 from onesided.errors import InputError, PolicyError, RequestError
 from onesided.ledger import agreed_terms, check_ledger, open_ledger
 from onesided.loss import Number, privacy_budget
@@ -43,6 +45,7 @@ def open_dataset(
     public: Mapping[str, Any] | None = None,
     lookups: Mapping[str, Any] | None = None,
     withhold: str | Sequence[str] = (),
+    csv: Mapping[str, Any] | None = None,
     memory_limit: str | None = None,
     statement_timeout: float | None = None,
     rng: Randomness | None = None,
@@ -50,8 +53,8 @@ def open_dataset(
 ) -> Dataset:
     """Open a table for release.
 
-    - `source`: a path or glob of Parquet or CSV files, or a pandas, Polars or Arrow table; for
-      Spark a path of Parquet files or a DataFrame.
+    - `source`: a path or glob of Parquet or CSV files, packed or not, or a pandas, Polars or Arrow
+      table; for Spark a path of Parquet files or a DataFrame.
     - `table`: instead, the name of a table in the database or catalogue at `connection`.
     - `connection`: `postgresql://…`, or a SparkSession, a Spark master such as `local[2]` or
       `spark://…`, or a Spark Connect server `sc://…`; `datafusion` reads files and frames here.
@@ -76,6 +79,9 @@ def open_dataset(
     - `lookups`: secret tables beside the data, by name: a source, or a `LookupTable` that says
       more. Their columns become columns of every row, called `name.column`, in the policy too.
     - `withhold`: columns that never leave: the policy and the filters of counts may use them.
+    - `csv`: how CSV files are written, where that cannot be found out: `delimiter`, `encoding`
+      (utf-8, cp1252, latin-1, utf-16), `decimal`, `thousands`, `header`, `types` by column,
+      `date_format` and `timestamp_format`.
     - `memory_limit`: what the engine may use, such as "2GB"; more goes to a private directory.
     - `statement_timeout`: seconds after which PostgreSQL gives up on a statement.
     - `rng`: seeded randomness for tests and experiments; the receipt says so.
@@ -97,6 +103,7 @@ def open_dataset(
         connection=connection,
         memory_limit=memory_limit,
         statement_timeout=statement_timeout,
+        csv=CsvOptions.of(csv) if csv else None,
         format=None if known is None else known.format,
     )
     try:
@@ -191,4 +198,8 @@ def _partition(columns: str | Sequence[str], engine: Engine) -> tuple[str, ...]:
 
 
 def _name(source: Any) -> str:
-    return Path(source).stem if isinstance(source, str | Path) else "table"
+    """Without the endings that say how a file is written and packed."""
+    if not isinstance(source, str | Path):
+        return "table"
+    path = Path(source)
+    return Path(path.stem).stem if is_packed(path) else path.stem

@@ -12,6 +12,7 @@ from typing import Any
 
 from onesided.data.release import Receipt, ReleaseKind
 from onesided.data.units import Unit
+from onesided.digits import plus_minus
 from onesided.ledger import Balance, Charge, ChargeRecord, Json, Ledger, Moment
 from onesided.ledger.totals import total_of
 from onesided.loss import Loss, show
@@ -124,7 +125,7 @@ def outlook(balance: Balance, receipts: Mapping[int, Json]) -> str:
     more = how_often(latest.loss, balance)
     by = " × ".join(latest["request"]["by"]) or "total"
     error = latest.content["error"].get("expected_absolute_error_per_group")
-    size = "" if error is None else f" at ±{float(error):.2g}"
+    size = "" if error is None else f" at {plus_minus(float(error))}"
     each = f"{by} {'count' if by == 'total' else 'histogram'}{'' if more == 1 else 's'}"
     number = "no" if more == 0 else f"about {more:,}" if more < MOST_MORE else "any number of"
     return f"{left}: {number} more {each}{size} (ε = {show(latest.loss.epsilon)} each)."

@@ -24,8 +24,9 @@ from onesided.engine.base import (
 )
 from onesided.engine.beside import Beside, FoundTable, SecretLookup, check_unique, repeated_keys
 from onesided.engine.columns_read import ColumnsRead
+from onesided.engine.csv_options import CsvOptions
 from onesided.engine.duckdb.beside import CopiedTables
-from onesided.engine.duckdb.connection import connect, opening, releasing
+from onesided.engine.duckdb.connection import STATEMENT_ERRORS, connect, opening, releasing
 from onesided.engine.duckdb.flavour import DuckDBFlavour, ThriftyDuckDBFlavour
 from onesided.engine.duckdb.mending import is_unreadable, mended, reads_all
 from onesided.engine.duckdb.source import FRAME, NAME, ORDER, POLICY, opened_source
@@ -59,12 +60,14 @@ class DuckDBEngine:
         memory_limit: str | None = None,
         threads: int | None = None,
         format: Mapping[str, Any] | None = None,
+        csv: CsvOptions | None = None,
     ) -> None:
         """Open a source.
 
         - `source`: a path or glob, or a table in memory.
         - `format`: what `format` was when the account was opened; without it the form of the data
           is found now, over all files.
+        - `csv`: what is said about CSV files.
         """
         self._spill = PrivateDirectory()
         self._connection = connect(self._spill.path, memory_limit, threads)
@@ -79,6 +82,7 @@ class DuckDBEngine:
                     self._spill.path,
                     format,
                     rows_named=unit.is_row,
+                    csv=csv or CsvOptions(),
                 )
             self._unread = set(self._source.rows.checks)
             kinds = self._source.kinds
@@ -269,7 +273,7 @@ class DuckDBEngine:
         """What `work` gives; once more on a copy where it meets a cell that cannot be read."""
         try:
             return work(self._statements(columns))
-        except duckdb.Error as error:
+        except STATEMENT_ERRORS as error:
             if not self._can_mend(error):
                 raise
         self._mend()
@@ -286,7 +290,7 @@ class DuckDBEngine:
                     yield batch
                     given += len(batch)
                 return
-            except (duckdb.Error, OSError) as error:
+            except (*STATEMENT_ERRORS, OSError) as error:
                 if not self._can_mend(error):
                     raise
             self._mend()
