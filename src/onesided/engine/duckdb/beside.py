@@ -17,13 +17,16 @@ import pyarrow as pa
 from onesided.data.private import PrivateDirectory
 from onesided.engine.beside import FoundTable, readable
 from onesided.engine.duckdb.connection import Connection, connect, opening, quoted
+from onesided.engine.duckdb.flavour import DuckDBFlavour
+from onesided.engine.duckdb.mending import mended, reads_all
 from onesided.engine.duckdb.source import Source, opened_source
-from onesided.engine.duckdb.types import column_of, field_of
+from onesided.engine.duckdb.types import field_of
 from onesided.engine.sources import Files, arrow_table, frame_fingerprint
 from onesided.errors import SourceError
 from onesided.language import Schema, Type
 
 _COPY = "osd_beside"
+_FLAVOUR = DuckDBFlavour()
 
 
 @dataclass
@@ -49,8 +52,7 @@ class CopiedTables:
             found = _copied(given, path, database, format)
         except (duckdb.Error, OSError, pa.ArrowException):
             raise SourceError(
-                f"The lookup table {name} cannot be read: check that it is whole, that its texts "
-                "are UTF-8, and that it has columns."
+                f"The lookup table {name} cannot be read: check that it is whole and has columns."
             ) from None
         schema = readable(Schema.of({name: field_of(kind) for name, kind in found.kinds.items()}))
         with opening():
@@ -76,14 +78,25 @@ def _copied(
     try:
         with connect(folder.path, None) as connection:
             found = opened_source(connection, given, folder.path, format, rows_named=False)
-            listed = [
-                column_of(name, kind)
-                for name, kind in found.kinds.items()
-                if field_of(kind).type is not Type.OTHER
-            ]
+            kinds = found.kinds
+            listed = [name for name, kind in kinds.items() if field_of(kind).type != Type.OTHER]
+            readable = _total(connection, found, folder.path)
+            columns = ", ".join(map(_FLAVOUR.name, listed))
             connection.execute(f"ATTACH {quoted(str(path))} AS {database}")
-            connection.execute(f"CREATE TABLE {database}.{_COPY} AS {found.rows.select(listed)}")
+            connection.execute(
+                f"CREATE TABLE {database}.{_COPY} AS SELECT {columns} FROM {readable}"
+            )
             connection.execute(f"DETACH {database}")
             return found
     finally:
         folder.remove()
+
+
+def _total(connection: Connection, found: Source, folder: Path) -> str:
+    """A FROM item with the columns in our form; NULL stands for cells that cannot be read."""
+    plain = found.selected(found.kinds)
+    checks = list(found.rows.checks.values())
+    if not checks or reads_all(connection, found.rows, checks):
+        return plain
+    schema = connection.sql(f"SELECT * FROM {plain} LIMIT 0").to_arrow_table().schema
+    return mended(connection, found, schema, folder)
