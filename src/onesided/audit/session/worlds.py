@@ -92,7 +92,9 @@ class World:
 
     def table(self, side: Side) -> pa.Table:
         """One of the tables, its rows in the order of its units."""
-        rows = [row for unit in self.units(side) for row in unit]
+        return self._written([row for unit in self.units(side) for row in unit])
+
+    def _written(self, rows: Sequence[Row]) -> pa.Table:
         arrays = [
             pa.concat_arrays([row[place] for row in rows]) for place in range(len(self.columns))
         ]
@@ -116,11 +118,8 @@ class World:
         whole = self.table(side)
         if not self.aside:
             return whole, None
-        first, place = [], 0
-        for unit in self.units(side):
-            first.append(place)
-            place += len(unit)
-        beside = whole.take(pa.array(first, pa.int64())).select([*self.unit, *self.aside])
+        beside = self._written([unit[0] for unit in self.units(side)])
+        beside = beside.select([*self.unit, *self.aside])
         return whole.drop_columns(list(self.aside)), beside
 
     def without_unit(self, place: int) -> World:
