@@ -13,7 +13,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from math import gcd, prod
 from typing import Any, Protocol, runtime_checkable
 
@@ -27,7 +26,6 @@ from onesided.language.tree import Literal, Value
 
 _GOLDEN = 0.6180339887498949
 _SALT = "'lookup|'"
-_PLACE = "osd_place"
 
 
 @dataclass(frozen=True)
@@ -182,40 +180,25 @@ class Beside:
         return hashlib.sha256("\0".join(("onesided lookups", own, *states)).encode()).hexdigest()
 
 
-class Choosing(Enum):
-    """How a FROM item leaves out the units that are not chosen.
-
-    - ROWS: it has none of their rows.
-    - UNITS: it has the places that the condition `chosen_units` of a HAVING needs: the hash is then
-      taken once for a unit and not for each of its rows.
-    - NEVER: whoever reads it brings the rows together with the units that are there.
-    """
-
-    ROWS = "rows"
-    UNITS = "units"
-    NEVER = "never"
-
-
 def looked_up_beside(
     source: str,
     lookups: Sequence[SecretLookup],
     read: Collection[str] | None,
     flavour: Flavour,
-    choosing: Choosing = Choosing.ROWS,
+    *,
+    choosing: bool = True,
 ) -> str:
     """A FROM item: `source` with the columns of the lookups, without units that are left out.
 
     - `read`: only lookups with one of these columns are joined; None joins all of them.
+    - `choosing`: without it whoever reads the rows brings them together with the units that stay.
     """
     columns, joins, conditions = ["osd_s.*"], [], []
     for number, lookup in enumerate(lookups):
-        if lookup.choice is not None and choosing is not Choosing.NEVER:
-            tables, place = _places(lookup.choice, number, flavour)
+        if lookup.choice is not None and choosing:
+            tables, condition = _chosen(lookup.choice, number, flavour)
             joins += tables
-            if choosing is Choosing.ROWS:
-                conditions.append(_condition(lookup.choice, place, "osd_s.", flavour))
-            else:
-                columns.append(f"{place} AS {_PLACE}{number}")
+            conditions.append(condition)
         if read is not None and not lookup.is_read(read):
             continue
         alias = f"osd_b{number}"
@@ -233,17 +216,14 @@ def looked_up_beside(
     return f"(SELECT {', '.join(columns)} FROM {source} osd_s {' '.join(joins)}{where})"
 
 
-def chosen_units(lookups: Sequence[SecretLookup], flavour: Flavour) -> list[str]:
-    """The conditions on a unit whose rows are grouped.
+def chosen_units(units: str, lookups: Sequence[SecretLookup], flavour: Flavour) -> str:
+    """The same statement with one row per unit, without units that are left out.
 
-    The least place is that of all its rows. As a function of the key alone a condition would be
-    pushed below the grouping, and be computed for every row.
+    So a hash is taken once for a unit, and not for each of its rows.
     """
-    return [
-        _condition(lookup.choice, f"min({_PLACE}{number})", "", flavour)
-        for number, lookup in enumerate(lookups)
-        if lookup.choice is not None
-    ]
+    if all(lookup.choice is None for lookup in lookups):
+        return units
+    return f"SELECT osd_h.* FROM {looked_up_beside(f'({units})', lookups, (), flavour)} osd_h"
 
 
 def repeated_keys(lookup: SecretLookup, flavour: Flavour) -> str:
@@ -279,8 +259,11 @@ def _distinct(lookup: SecretLookup, flavour: Flavour) -> str:
     return f"(SELECT {listed} FROM ({counted} osd_b) osd_d WHERE osd_same = 1)"
 
 
-def _places(choice: UnitChoice, number: int, flavour: Flavour) -> tuple[list[str], str]:
-    """The declared values as joined tables, which drop all others; and the place of a row."""
+def _chosen(choice: UnitChoice, number: int, flavour: Flavour) -> tuple[list[str], str]:
+    """The declared values as joined tables, which drop all others; and the condition.
+
+    The place, moved by the hash of the columns that are shared, has to be one of the first.
+    """
     joins, places = [], []
     for place, ((column, kind, values), added) in enumerate(
         zip(choice.among, choice.places, strict=True)
@@ -293,11 +276,6 @@ def _places(choice: UnitChoice, number: int, flavour: Flavour) -> tuple[list[str
         table = f"(SELECT * FROM (VALUES {listed}) osd_v(osd_value, osd_step))"
         joins.append(f"JOIN {table} {alias} ON osd_s.{flavour.name(column)} = {alias}.osd_value")
         places.append(f"{alias}.osd_step")
-    return joins, " + ".join(places)
-
-
-def _condition(choice: UnitChoice, place: str, prefix: str, flavour: Flavour) -> str:
-    """Whether the place, moved by the hash of the columns that are shared, is one of the first."""
-    parts = [(f"{prefix}{flavour.name(name)}", kind) for name, kind in choice.within]
-    moved = f"{place} + {flavour.digest(f'{_SALT} || {flavour.key_text(parts)}')}"
-    return f"({moved}) % {choice.combinations} < {choice.most}"
+    text = flavour.key_text([(f"osd_s.{flavour.name(name)}", kind) for name, kind in choice.within])
+    moved = " + ".join([*places, flavour.digest(f"{_SALT} || {text}")])
+    return joins, f"({moved}) % {choice.combinations} < {choice.most}"

@@ -17,7 +17,7 @@ from typing import Any, Self
 
 from onesided.data.units import Unit
 from onesided.engine.base import Coins, CountQuery, Lookup, Ngrams, SampleQuery, Total
-from onesided.engine.beside import Choosing, SecretLookup, chosen_units, looked_up_beside
+from onesided.engine.beside import SecretLookup, chosen_units, looked_up_beside
 from onesided.engine.flavour import Cut, Flavour
 from onesided.engine.lookups import looked_up
 from onesided.engine.ngrams import view, widened
@@ -66,11 +66,11 @@ class Relation:
         source = looked_up_beside(self.source, self.beside, self.read, flavour)
         return replace(self, source=source, all_rows=self.source)
 
-    def reading(self, columns: Iterable[str], flavour: Flavour, choosing: Choosing) -> str:
-        """A FROM item with no more lookups than these columns need."""
+    def reading(self, columns: Iterable[str], flavour: Flavour) -> str:
+        """A FROM item for these columns, of all units: which of them stay is seen to elsewhere."""
         if not self.beside:
             return self.source
-        return looked_up_beside(self.all_rows, self.beside, {*columns}, flavour, choosing)
+        return looked_up_beside(self.all_rows, self.beside, {*columns}, flavour, choosing=False)
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class Statements:
         units = self._kept_units(query.policy, query.coins)
         inside = self.flavour.semi_join(self._keys, units, chosen)
         shown = [*query.columns, *_columns(query.where)]
-        source = self.relation.reading(shown, self.flavour, Choosing.NEVER)
+        source = self.relation.reading(shown, self.flavour)
         return f"SELECT {columns} FROM {source} osd_t {inside}"
 
     def sorting(self, columns: tuple[str, ...]) -> tuple[list[str], list[str]]:
@@ -227,21 +227,41 @@ class Statements:
 
     def _pairs(self, query: CountQuery, groups: list[str]) -> tuple[str, str]:
         """Pairs of a unit and a group, cut to `max_groups` of each unit where that is asked."""
-        listed = [*self._keys, *self._named_groups(query, groups)]
+        late = [place for place, key in enumerate(query.by) if self._is_late(key)]
+        early = [place for place in range(len(query.by)) if place not in late]
+        named = self._named_groups(query, groups)
+        listed = [*self._keys, *(named[place] for place in early)]
         for total, amount in zip(query.totals, amounts(query.totals), strict=True):
             summed = self.flavour.sum_of(self._steps(total))
             listed.append(f"{self._clipped(total, summed)} AS {amount}")
-        read = {name for key in query.by for name in key.columns} | {*_columns(query.where)}
+        read = {name for place in early for name in query.by[place].columns}
         read |= {name for each in query.totals if each.value for name in each.value.columns}
-        source = self.relation.reading(read, self.flavour, Choosing.NEVER)
+        source = self.relation.reading([*read, *_columns(query.where)], self.flavour)
         pairs = (
             f"SELECT {', '.join(listed)} FROM {source} osd_t "
             f"WHERE {self._selected(query.where)} AND {self._present()} "
-            f"GROUP BY {', '.join([*self._keys, *groups])}"
+            f"GROUP BY {', '.join([*self._keys, *(groups[place] for place in early)])}"
         )
+        if late:
+            # Looked up once for a pair, and not for each of its rows.
+            read = {name for place in late for name in query.by[place].columns}
+            wide = looked_up_beside(
+                f"({pairs})", self.relation.beside, read, self.flavour, choosing=False
+            )
+            whole = [
+                named[place] if place in late else groups[place] for place in range(len(named))
+            ]
+            listed = [*self._keys, *whole, *amounts(query.totals)]
+            pairs = f"SELECT {', '.join(listed)} FROM {wide} osd_t"
         prelude = f"WITH osd_u AS ({self._units(query)}), osd_p AS ({pairs})"
         met = f"osd_p JOIN {self.flavour.met_units} USING ({self._listed_keys})"
         return self._cut(query, groups, prelude, met)
+
+    def _is_late(self, key: BoundKey) -> bool:
+        """Whether a key is made of what a unit's key finds, and of nothing else."""
+        unit = self.relation.unit.columns
+        found = frozenset[str]().union(*(each.determined(unit) for each in self.relation.beside))
+        return bool(key.columns) and found.issuperset(key.columns)
 
     def _cut(
         self, query: CountQuery, groups: list[str], prelude: str, pairs: str
@@ -263,23 +283,23 @@ class Statements:
             return self._kept_units(query.policy, query.coins)
         named = self._named_groups(query, [*groups]) if groups else []
         read = {name for key in query.by for name in key.columns} if groups else set()
-        source = self.relation.reading(read | {*query.policy.columns}, self.flavour, Choosing.UNITS)
-        chosen = chosen_units(self.relation.beside, self.flavour)
-        having = f" HAVING {' AND '.join(chosen)}" if chosen else ""
-        return (
+        source = self.relation.reading(read | {*query.policy.columns}, self.flavour)
+        return self._chosen(
             f"SELECT {', '.join([*self._keys, *named])}, "
             f"bool_or({self._is_sensitive(query.policy)}) AS osd_sensitive FROM {source} osd_t "
-            f"WHERE {self._present()} GROUP BY {', '.join([*self._keys, *groups])}{having}"
+            f"WHERE {self._present()} GROUP BY {', '.join([*self._keys, *groups])}"
         )
 
     def _kept_units(self, policy: BoundPredicate, coins: Coins) -> str:
         kept = self._kept(f"bool_or({self._is_sensitive(policy)})", self._key_text(), coins)
-        source = self.relation.reading(policy.columns, self.flavour, Choosing.UNITS)
-        having = [*chosen_units(self.relation.beside, self.flavour), kept]
-        return (
+        source = self.relation.reading(policy.columns, self.flavour)
+        return self._chosen(
             f"SELECT {self._listed_keys}, FALSE AS osd_sensitive FROM {source} osd_t "
-            f"WHERE {self._present()} GROUP BY {self._listed_keys} HAVING {' AND '.join(having)}"
+            f"WHERE {self._present()} GROUP BY {self._listed_keys} HAVING {kept}"
         )
+
+    def _chosen(self, units: str) -> str:
+        return chosen_units(units, self.relation.beside, self.flavour)
 
     def _row_kept(self, policy: BoundPredicate, coins: Coins) -> str:
         if self.relation.unit.is_row:
