@@ -248,9 +248,7 @@ class Statements:
             wide = looked_up_beside(
                 f"({pairs})", self.relation.beside, read, self.flavour, choosing=False
             )
-            whole = [
-                named[place] if place in late else groups[place] for place in range(len(named))
-            ]
+            whole = [named[at] if at in late else group for at, group in enumerate(groups)]
             listed = [*self._keys, *whole, *amounts(query.totals)]
             pairs = f"SELECT {', '.join(listed)} FROM {wide} osd_t"
         prelude = f"WITH osd_u AS ({self._units(query)}), osd_p AS ({pairs})"
