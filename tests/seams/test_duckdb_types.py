@@ -17,10 +17,10 @@ from onesided.engine.base import Total
 from onesided.engine.duckdb.engine import DuckDBEngine
 from onesided.language import Type
 from onesided.language.types import NUMERIC
-from support.engines import count_query, sample_query
+from support.engines import column_total, count_query, sample_query
 
 COPIES = 4
-STEPS = Total("x", Fraction(1, 100), 10**6)
+STEPS = column_total("x", Fraction(1, 100), 10**6)
 Writer = Callable[[pa.Table, Path], Any]
 GROUPABLE = (Type.TEXT, Type.INTEGER, Type.FLOAT, Type.DATE, Type.TIMESTAMP, Type.BOOLEAN)
 

@@ -147,7 +147,7 @@ class DatasetFacts:
             part=inside,
             determined=schema if self.rows_are_units else {*determined, *self._determined},
         )
-        self.withheld.refuse((key.column for key in groups.keys), "grouped by")
+        self.withheld.refuse((name for key in groups.keys for name in key.columns), "grouped by")
         if any(each.choice is not None for each in self.lookups):
             # Units are left out, so that their number does not stand for the total.
             return replace(groups, every_unit_once=False)
