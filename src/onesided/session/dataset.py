@@ -330,6 +330,18 @@ class Dataset(OpenedData):
         return asked.release(released)
 
     @arguments_named
+    def counted(
+        self,
+        columns: Sequence[str] | None = None,
+        *,
+        policy: str | Policy | None = None,
+        part: Mapping[str, Any] | None = None,
+    ) -> list[TableRelease]:
+        """Counts of all units by one of `columns`, released before: `sample.plot` takes them."""
+        names = self.columns if columns is None else tuple(columns)
+        return self.plan.counted(names, policy=policy, part=part)
+
+    @arguments_named
     def cursor(self, *, epsilon: Number, **options: Any) -> Cursor:
         """A cursor whose `execute` asks `sql` at `epsilon` each time, with the same options."""
         privacy_loss(epsilon)
