@@ -17,6 +17,7 @@ from onesided.ledger import Balance, Charge, ChargeRecord, Json, Ledger, Moment
 from onesided.ledger.totals import total_of
 from onesided.loss import Loss, show
 from onesided.mechanisms.rr import RandomizedResponse
+from onesided.session.lookups import TERM as LOOKUPS
 from onesided.session.receipts import guarantee
 
 MOST_MORE = 1_000_000
@@ -95,9 +96,11 @@ def promise(balance: Balance) -> str:
 
 def _promise_of_all(balance: Balance) -> str:
     unit = Unit(balance.terms.unit)
+    known = balance.terms.extra.get(LOOKUPS, {})
+    lookups = {name: each["max_units"] for name, each in known.items()}
     used = {each.spending.policy_id: each.spending for each in _charges(balance)}
     if not used or balance.terms.policy_id in used:
-        return guarantee(balance.total, balance.terms.policy_sql, unit)
+        return guarantee(balance.total, balance.terms.policy_sql, unit, lookups)
     if len(used) == 1:
         charges = list(_charges(balance))
         own = [
@@ -106,11 +109,11 @@ def _promise_of_all(balance: Balance) -> str:
             if not each.reserved
         ]
         held = [each.spending.loss for each in charges if each.reserved]
-        return guarantee(total_of(own, held), next(iter(used.values())).policy_sql, unit)
+        return guarantee(total_of(own, held), next(iter(used.values())).policy_sql, unit, lookups)
     # A unit of several rows is sensitive where each policy holds for some row of it; one row for
     # all of them would promise less, so the policies are named side by side.
     together = ") and (".join(sorted(each.policy_sql for each in used.values()))
-    return guarantee(balance.total, together, unit)
+    return guarantee(balance.total, together, unit, lookups)
 
 
 def outlook(balance: Balance, receipts: Mapping[int, Json]) -> str:
