@@ -70,7 +70,7 @@ class Dataset(OpenedData):
         question = self._asking.sample(
             exact, where, columns, policy=policy, part=part, into=into, fresh=fresh
         )
-        with self._turn:
+        with self._at_work():
             kernel = self._books.kernel(exact)
             (answer,) = kernel.ask([question], fresh=fresh, purpose=purpose)
             return shown_sample(kernel, question, answer, into)
@@ -370,7 +370,7 @@ class Dataset(OpenedData):
         """
         asked = asked_together(self.plan, questions, epsilon, yes=yes)
         flat = [question for each in asked for question in each.questions]
-        with self._turn:
+        with self._at_work():
             kernel = self._books.kernel(sum((each.epsilon for each in asked), start=Fraction(0)))
             answers = iter(kernel.ask(flat, purpose=purpose))
             return Answers(
@@ -386,6 +386,6 @@ class Dataset(OpenedData):
         """Check, ask and show."""
         for question in questions:
             question.check()
-        with self._turn:
+        with self._at_work():
             answers = self._books.kernel(epsilon).ask(questions, fresh=fresh, purpose=purpose)
         return [shown_table(each) for each in answers]
