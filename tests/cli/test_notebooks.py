@@ -103,7 +103,9 @@ def test_the_readme_runs_in_a_notebook(tmp_path: Path, monkeypatch: pytest.Monke
     simulate = (
         "from onesided.cli import run\nrun(['simulate', '--scale', '0.0005', '--out', 'building'])"
     )
-    cells = [nbformat.v4.new_code_cell(each) for each in (simulate, *pieces, "counts", "sample", "ds")]
+    cells = [
+        nbformat.v4.new_code_cell(each) for each in (simulate, *pieces, "counts", "sample", "ds")
+    ]
     found = executed(cells, tmp_path, monkeypatch)
     for outputs in found[-3:-1]:
         assert "<table" in shown(outputs)
