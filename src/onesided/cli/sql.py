@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from onesided.cli.charts import chart_option
 from onesided.cli.output import as_json, out_option, overwrite_option, working
 from onesided.cli.reports import check_output, show_release
 from onesided.cli.sections import CommandInSections
@@ -79,6 +80,7 @@ def limits(options: dict[str, Any]) -> dict[str, Any]:
 @statement_options
 @limit_options
 @out_option
+@chart_option
 @overwrite_option
 @as_json
 def sql(
@@ -87,6 +89,7 @@ def sql(
     epsilon: str,
     public: tuple[str, ...],
     out: Path | None,
+    chart: Path | None,
     overwrite: bool,
     as_json: bool,
     **options: Any,
@@ -96,7 +99,7 @@ def sql(
     COUNT(*), COUNT(DISTINCT …) of the units' key, SUM and AVG get equal shares of ε. HAVING, ORDER
     BY and LIMIT are free. Everything else is refused, and the reason is given.
     """
-    outputs = check_output(out, overwrite=overwrite)
+    outputs = check_output(out, overwrite=overwrite, chart=chart)
     tables, limited = named_values(public, "--public") or None, limits(options)
     with opened(source, outputs=outputs, epsilon=epsilon, public=tables, **options) as (
         dataset,
@@ -104,4 +107,4 @@ def sql(
     ):
         with working("Answering", dataset.progress):
             release = dataset.sql(query, epsilon=epsilon, **limited, **asked)
-        show_release(release, out, overwrite=overwrite, as_json=as_json)
+        show_release(release, out, overwrite=overwrite, as_json=as_json, chart=chart)

@@ -70,7 +70,7 @@ class Dataset(OpenedData):
         question = self._asking.sample(
             exact, where, columns, policy=policy, part=part, into=into, fresh=fresh
         )
-        with self._turn:
+        with self._at_work():
             kernel = self._books.kernel(exact)
             (answer,) = kernel.ask([question], fresh=fresh, purpose=purpose)
             return shown_sample(kernel, question, answer, into)
@@ -323,6 +323,18 @@ class Dataset(OpenedData):
         return asked.release(released)
 
     @arguments_named
+    def counted(
+        self,
+        columns: Sequence[str] | None = None,
+        *,
+        policy: str | Policy | None = None,
+        part: Mapping[str, Any] | None = None,
+    ) -> list[TableRelease]:
+        """Counts of all units by one of `columns`, released before: `sample.plot` takes them."""
+        names = self.columns if columns is None else tuple(columns)
+        return self.plan.counted(names, policy=policy, part=part)
+
+    @arguments_named
     def cursor(self, *, epsilon: Number, **options: Any) -> Cursor:
         """A cursor whose `execute` asks `sql` at `epsilon` each time, with the same options."""
         privacy_loss(epsilon)
@@ -358,7 +370,7 @@ class Dataset(OpenedData):
         """
         asked = asked_together(self.plan, questions, epsilon, yes=yes)
         flat = [question for each in asked for question in each.questions]
-        with self._turn:
+        with self._at_work():
             kernel = self._books.kernel(sum((each.epsilon for each in asked), start=Fraction(0)))
             answers = iter(kernel.ask(flat, purpose=purpose))
             return Answers(
@@ -374,6 +386,6 @@ class Dataset(OpenedData):
         """Check, ask and show."""
         for question in questions:
             question.check()
-        with self._turn:
+        with self._at_work():
             answers = self._books.kernel(epsilon).ask(questions, fresh=fresh, purpose=purpose)
         return [shown_table(each) for each in answers]
