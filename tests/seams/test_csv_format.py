@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from onesided.data.units import Unit
+from onesided.engine.csv_options import CsvOptions
 from onesided.engine.duckdb.engine import DuckDBEngine
 from onesided.errors import SourceError
 from support.engines import count_query, counted, sample_query, sampled
@@ -97,10 +98,14 @@ def test_a_wider_value_at_the_first_opening_makes_a_wider_type(tmp_path: Path) -
     ]
 
 
-def test_orders_of_dates_that_contradict_are_texts(tmp_path: Path) -> None:
+def test_orders_of_dates_that_contradict_are_texts_once_that_is_said(tmp_path: Path) -> None:
     write(tmp_path, "a.csv", "id,d", "1,13/02/2020")
     write(tmp_path, "b.csv", "id,d", "3,02/13/2020")
-    assert types(opened(f"{tmp_path}/*.csv")) == ["BIGINT", "VARCHAR"]
+    with pytest.raises(SourceError, match="holds dates; the likely cause is their format"):
+        opened(f"{tmp_path}/*.csv")
+    said = CsvOptions.of({"types": {"d": "text"}})
+    engine = DuckDBEngine(f"{tmp_path}/*.csv", Unit(), csv=said)
+    assert types(engine) == ["BIGINT", "VARCHAR"]
 
 
 def test_a_quote_in_the_second_file_belongs_to_all(tmp_path: Path) -> None:

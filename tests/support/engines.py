@@ -24,7 +24,8 @@ from onesided.engine.postgres.engine import PostgresEngine
 from onesided.engine.postgres.writer import PostgresWriter
 from onesided.engine.spark.engine import SparkEngine
 from onesided.engine.spark.writer import SparkWriter
-from onesided.language import Key, Predicate, Writer
+from onesided.language import Key, Predicate, Schema, Type, Writer
+from onesided.language.tree import Column
 from support.postgres import TestServer
 
 KEY = "00112233445566778899aabbccddeeff"
@@ -136,6 +137,11 @@ def _postgres_type(kind: pa.DataType) -> str:
         pa.timestamp("us"): "timestamp",
         pa.timestamp("us", "UTC"): "timestamptz",
     }[kind]
+
+
+def column_total(name: str, grid: Fraction, steps: int) -> Total:
+    """What a column adds up to; engines take it as it is, of any number type."""
+    return Total(Key(Column(name)).bind(Schema.of({name: Type.FLOAT})), grid, steps)
 
 
 def sample_query(

@@ -63,6 +63,13 @@ _OPTIONS = (
     ),
     _PART,
     _STRICTER,
+    click.option(
+        "--csv",
+        multiple=True,
+        metavar="OPTION=VALUE",
+        help='How CSV files are written: delimiter=;, encoding=cp1252, decimal=",", thousands=., '
+        "header=true, types=day:date,zip:text, date_format=%d.%m.%Y, timestamp_format=…",
+    ),
     click.option("--memory-limit", help="The memory that the engine may use, such as 2GB."),
     click.option(
         "--statement-timeout",
@@ -228,6 +235,7 @@ def _arguments(
     for those that name the account: two ways to say these would be two accounts for the same data.
     """
     given = {name: value for name, value in options.items() if value is not None}
+    given.update(_named_options(given.pop("csv", ())))
     if "partition_by" in given:
         given["partition_by"] = split_list(given["partition_by"])
     described = None if source is None else description(source, config)
@@ -259,6 +267,11 @@ def _arguments(
     if "ledger" not in arguments and epsilon is not None:
         arguments.setdefault("budget", epsilon)
     return arguments, None if described is None else described.file
+
+
+def _named_options(csv: Sequence[str]) -> dict[str, Any]:
+    """Options that are written as name=value."""
+    return {"csv": named_values(tuple(csv), "--csv")} if csv else {}
 
 
 def description(name: str, config: Path | None) -> Any:

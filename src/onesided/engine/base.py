@@ -64,12 +64,12 @@ class Coins:
 class Total:
     """What to add up instead of counting: whole steps of a grid, clipped within each unit.
 
-    The unit's total of `column` in a group, divided by `grid` and rounded down, is clipped to
+    The unit's total of `value` in a group, divided by `grid` and rounded down, is clipped to
     [0, `steps`]: with bound B = steps·grid the sum moves by at most B when a unit comes or goes.
-    Without a column every row adds one step: rows are counted.
+    Without a value every row adds one step: rows are counted.
     """
 
-    column: str | None
+    value: BoundKey | None
     grid: Fraction
     steps: int
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from onesided.engine.packed import CSV_ENDINGS, is_packed
 from onesided.errors import SourceError
 
 _TAG_DIGITS = 10
@@ -101,12 +102,20 @@ def _parts(pattern: str) -> tuple[Path, str]:
 
 
 def _format_of(paths: tuple[Path, ...], text: str) -> Format:
-    endings = {path.suffix.lower() for path in paths}
+    endings = {_ending(path) for path in paths}
     if endings <= {".parquet", ".pq"}:
         return Format.PARQUET
-    if endings <= {".csv", ".tsv", ".txt"}:
+    if endings <= CSV_ENDINGS:
         return Format.CSV
     raise SourceError(f"{text} must be Parquet or CSV files by their endings, and not both.")
+
+
+def _ending(path: Path) -> str:
+    """What a file is, below how it is packed; an archive may leave it out."""
+    if not is_packed(path):
+        return path.suffix.lower()
+    inner = Path(path.stem).suffix.lower()
+    return inner if inner in CSV_ENDINGS or path.suffix.lower() != ".zip" else ".csv"
 
 
 def arrow_table(frame: Any) -> pa.Table:

@@ -93,6 +93,23 @@ def check_value(node: Expression) -> None:
     _Binder(None).visit(node)
 
 
+def digits_of(node: Expression) -> Digits | None:
+    """Digits enough for every value of a bound tree; None where it is no exact number."""
+    match node:
+        case Literal(_, value):
+            return _digits_of(value)
+        case Column():
+            return _digits_of_column(node)
+        case Coalesce(operands):
+            values: Sequence[Expression] = operands
+        case Case(_, branches, otherwise):
+            values = [then for _, then in branches]
+            values = values if otherwise is None else [*values, otherwise]
+        case _:
+            return INTEGER_DIGITS if type_of(node) is Type.INTEGER else None
+    return _widest([_Typed(value, type_of(value), digits_of(value)) for value in values])
+
+
 def type_of(node: Expression) -> Type:
     """The type of a bound tree; for exact numbers of mixed types, one of them."""
     match node:

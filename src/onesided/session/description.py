@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from onesided.engine.csv_options import CsvOptions
 from onesided.errors import InputError, SourceError
 from onesided.lists import split_list
 from onesided.loss import privacy_budget
@@ -172,6 +173,13 @@ def _values(values: Any, folder: Path) -> list[Any]:
     return read_domain(str(file))
 
 
+def _csv(value: Any, folder: Path) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise _WrongType("a table of CSV options")
+    CsvOptions.of(value)
+    return value
+
+
 _KEYS: Mapping[str, Callable[[Any, Path], Any]] = {
     "source": _path,
     "table": _text,
@@ -187,6 +195,7 @@ _KEYS: Mapping[str, Callable[[Any, Path], Any]] = {
     "statement_timeout": _seconds,
     "domains": _domains,
     "public": _paths,
+    "csv": _csv,
 }
 
 

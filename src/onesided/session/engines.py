@@ -14,6 +14,7 @@ from onesided.language import Schema
 _OPTIONS = {
     "memory_limit": "A memory limit is for {}; a server has its own.",
     "statement_timeout": "A statement timeout is for {}; leave it out.",
+    "csv": "CSV options are for {}; leave them out.",
 }
 
 

@@ -8,6 +8,8 @@ from typing import Any
 
 from onesided.data.units import ROWS, Unit
 from onesided.engine.base import Engine
+from onesided.engine.csv_options import CsvOptions
+from onesided.engine.packed import is_packed
 from onesided.errors import InputError, PolicyError, RequestError
 from onesided.ledger import agreed_terms, check_ledger, open_ledger
 from onesided.loss import Number, privacy_budget
@@ -17,6 +19,7 @@ from onesided.session.books import Books
 from onesided.session.dataset import Dataset
 from onesided.session.engines import open_engine
 from onesided.session.facts import DatasetFacts
+from onesided.session.lookups import beside_and_withheld, declared
 from onesided.session.public import public_tables
 from onesided.session.scope import AnyPolicy
 from onesided.session.table import SecretTable
@@ -40,6 +43,9 @@ def open_dataset(
     partition_by: str | Sequence[str] = (),
     domains: Mapping[str, Sequence[Any]] | None = None,
     public: Mapping[str, Any] | None = None,
+    lookups: Mapping[str, Any] | None = None,
+    withhold: str | Sequence[str] = (),
+    csv: Mapping[str, Any] | None = None,
     memory_limit: str | None = None,
     statement_timeout: float | None = None,
     rng: Randomness | None = None,
@@ -47,8 +53,8 @@ def open_dataset(
 ) -> Dataset:
     """Open a table for release.
 
-    - `source`: a path or glob of Parquet or CSV files, or a pandas, Polars or Arrow table; for
-      Spark a path of Parquet files or a DataFrame.
+    - `source`: a path or glob of Parquet or CSV files, packed or not, or a pandas, Polars or Arrow
+      table; for Spark a path of Parquet files or a DataFrame.
     - `table`: instead, the name of a table in the database or catalogue at `connection`.
     - `connection`: `postgresql://…`, or a SparkSession, a Spark master such as `local[2]` or
       `spark://…`, or a Spark Connect server `sc://…`; `datafusion` reads files and frames here.
@@ -70,6 +76,12 @@ def open_dataset(
     - `domains`: the possible values of group keys, used wherever a question groups by them.
     - `public`: tables that everybody may see, by name, from the same kinds of sources; `sql` can
       join them.
+    - `lookups`: secret tables beside the data, by name: a source, or a `LookupTable` that says
+      more. Their columns become columns of every row, called `name.column`, in the policy too.
+    - `withhold`: columns that never leave: the policy and the filters of counts may use them.
+    - `csv`: how CSV files are written, where that cannot be found out: `delimiter`, `encoding`
+      (utf-8, cp1252, latin-1, utf-16), `decimal`, `thousands`, `header`, `types` by column,
+      `date_format` and `timestamp_format`.
     - `memory_limit`: what the engine may use, such as "2GB"; more goes to a private directory.
     - `statement_timeout`: seconds after which PostgreSQL gives up on a statement.
     - `rng`: seeded randomness for tests and experiments; the receipt says so.
@@ -83,6 +95,7 @@ def open_dataset(
     rules = _policy(policy, durable=ledger is not None)
     named = name or table or _name(source)
     known = agreed_terms(ledger, named)
+    beside = declared(lookups)
     engine = open_engine(
         source,
         record,
@@ -90,11 +103,22 @@ def open_dataset(
         connection=connection,
         memory_limit=memory_limit,
         statement_timeout=statement_timeout,
+        csv=CsvOptions.of(csv) if csv else None,
         format=None if known is None else known.format,
     )
     try:
-        rules = _fitting(rules, engine)
         parts = _partition(partition_by, engine)
+        agreed_extra = None if known is None else known.extra
+        found, withheld, extra = beside_and_withheld(
+            engine,
+            beside,
+            withhold,
+            agreed=agreed_extra,
+            domains=domains or {},
+            taken=(named, *(public or {})),
+        )
+        withheld.refuse(parts, "a partition column, whose values the ledger shows")
+        rules = _fitting(rules, engine)
         tables = public_tables(engine, public or {}, named)
         check_ledger(ledger)
         drawn = rng or system()
@@ -111,6 +135,9 @@ def open_dataset(
             public=tables,
             durable=ledger is not None,
             randomness=drawn.description,
+            lookups=found,
+            withheld=withheld,
+            extra=extra,
         )
         frozen = known is not None and known.format is not None
         books = Books(
@@ -171,4 +198,8 @@ def _partition(columns: str | Sequence[str], engine: Engine) -> tuple[str, ...]:
 
 
 def _name(source: Any) -> str:
-    return Path(source).stem if isinstance(source, str | Path) else "table"
+    """Without the endings that say how a file is written and packed."""
+    if not isinstance(source, str | Path):
+        return "table"
+    path = Path(source)
+    return Path(path.stem).stem if is_packed(path) else path.stem

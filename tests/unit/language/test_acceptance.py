@@ -127,9 +127,8 @@ REFUSED = {
     "a = NOT b": "parentheses",
     "a IN (1) IS NULL": "parentheses",
     "*": "star",
-    "visits.*": "table name",
-    "visits.age = 1": "table name",
-    "a.b.c = 1": "table name",
+    "visits.*": "star",
+    "a.b.c = 1": "one table name",
     "points[1] = 1": "not allowed",
     "{'a': 1} = b": "not allowed",
     "x -> x": "not allowed",
@@ -250,14 +249,12 @@ def test_only_text_is_a_predicate(text: object) -> None:
 )
 def test_group_keys(text: str, name: str, column: str) -> None:
     key = parse_key(text)
-    assert (key.name, key.column) == (name, column)
+    assert (key.name, key.columns) == (name, (column,))
     if isinstance(key, Key) and "(" in name:
         assert parse_key(name) == key
 
 
-@pytest.mark.parametrize(
-    "text", ["age + 1", "lower(room)", "17", "hour(hour(ts))", "a, b", "a = 1"]
-)
-def test_other_expressions_are_no_group_keys(text: str) -> None:
+@pytest.mark.parametrize("text", ["17", "hour(hour(ts))", "a, b", "lower('x')", "count(a)"])
+def test_what_is_no_value_of_a_row_is_no_group_key(text: str) -> None:
     with pytest.raises(PolicyError):
         parse_key(text)

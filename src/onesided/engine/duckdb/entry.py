@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 class DuckDBEntry(EngineEntry):
     title = "files and frames here"
-    options = frozenset({"memory_limit"})
+    options = frozenset({"memory_limit", "csv"})
 
     def takes(self, connection: Any) -> bool:
         return connection is None

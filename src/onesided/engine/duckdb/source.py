@@ -16,8 +16,11 @@ import numpy as np
 import pyarrow as pa
 
 from onesided.engine.arrow_total import total_table
+from onesided.engine.csv_options import CsvOptions
 from onesided.engine.duckdb.connection import literal_path, quoted
-from onesided.engine.duckdb.csv_format import CsvFormat, found_format
+from onesided.engine.duckdb.csv_doubts import csv_causes
+from onesided.engine.duckdb.csv_finding import found_format
+from onesided.engine.duckdb.csv_format import CsvFormat, readable_files
 from onesided.engine.duckdb.parquet_format import Check, parquet_columns
 from onesided.engine.duckdb.types import column_of, is_refused
 from onesided.engine.names import check_names, folded_name
@@ -101,6 +104,7 @@ def opened_source(
     agreed: Mapping[str, Any] | None = None,
     *,
     rows_named: bool,
+    csv: CsvOptions | None = None,
 ) -> Source:
     """The source as DuckDB reads it.
 
@@ -108,6 +112,7 @@ def opened_source(
     - `rows_named`: every row gets a name, which needs a column or two more.
     - `agreed`: the format of an earlier opening. Nothing is found out then, and what has another
       form is refused.
+    - `csv`: what is said about CSV files; with it, what is likely to be read wrongly is refused.
     """
     read = None
     if isinstance(source, pa.Table):
@@ -117,8 +122,9 @@ def opened_source(
     elif source.format is Format.CSV:
         if agreed is not None and agreed["reader"] != _CSV:
             raise SourceError(_OTHER_FORM.format(agreed["reader"], _CSV))
-        csv, rows = _csv(connection, source, rows_named, folder, agreed)
-        return Source(rows, rows.kinds(connection), csv.content)
+        with csv_causes():
+            form, rows = _csv(connection, source, rows_named, folder, agreed, csv)
+        return Source(rows, rows.kinds(connection), form.content)
     else:
         reader, (names, rows) = "parquet", _parquet(connection, source, rows_named, folder)
     kinds = rows.kinds(connection)
@@ -195,27 +201,32 @@ def _csv(
     rows_named: bool,
     folder: Path,
     agreed: Mapping[str, Any] | None,
+    said: CsvOptions | None,
 ) -> tuple[CsvFormat, Rows]:
     """CSV files as Parquet in the private folder: their rows in order, their types fixed."""
-    tags = {_link(path, folder / f"{tag}.csv"): tag for path, tag in files.tags().items()}
-    called = dict(zip(tags, map(files.relative, files.tags()), strict=True))
-    texts = {path: folder / f"{tag}.text.parquet" for path, tag in tags.items()}
+    source = {
+        path: (files.relative(path), folder / f"{tag}.csv") for path, tag in files.tags().items()
+    }
     if agreed is None:
-        form = found_format(connection, called, texts)
-        cells = {path: f"read_parquet({literal_path(text)})" for path, text in texts.items()}
+        form, found = found_format(connection, source, said)
+        cells = {path: f"read_parquet({literal_path(text)})" for path, text in found.texts.items()}
     else:
         form = CsvFormat.of(agreed)
-        for path in tags:
-            form.check(connection, path, called[path])
-        cells = {path: form.dialect.reader(path, len(form.columns)) for path in tags}
+        form.check_said(said or CsvOptions())
+        dialect = form.dialect
+        found = readable_files(source, dialect.encoding, one_end=dialect.one_end)
+        for path, called in found.called.items():
+            form.check(connection, path, called)
+        cells = {path: dialect.reader(path, len(form.columns)) for path in found.called}
     typed = {}
-    for path, tag in tags.items():
+    for path, tag in zip(found.called, files.tags().values(), strict=True):
         target = folder / f"{tag}.parquet"
         connection.execute(
             f"COPY (SELECT {form.typed} FROM {cells[path]}) "
             f"TO {quoted(str(target))} (FORMAT parquet)"
         )
-        texts[path].unlink(missing_ok=True)
+        found.texts[path].unlink(missing_ok=True)
+        path.unlink()
         typed[target] = tag
     return form, _files(typed, rows_named, {})
 

@@ -328,4 +328,4 @@ def _largest(questions: Mapping[str, GroupQuestion], supposed: Supposed) -> floa
 
 def figures_of(statement: AskedSelect) -> dict[str, GroupQuestion]:
     """The questions of a SELECT by the names of its figures."""
-    return {figure.name: question for figure, question in statement.questions.items()}
+    return {asked.name: question for asked, question in statement.questions.items()}

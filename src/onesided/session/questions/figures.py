@@ -10,10 +10,12 @@ from typing import Any, TypeAlias
 from onesided.data.units import Unit
 from onesided.engine.lookups import found
 from onesided.errors import RequestError
-from onesided.language import BoundPredicate, Key, Schema
+from onesided.language import BoundPredicate, Key, Predicate, Schema
 from onesided.language.query import Aggregate, Select, SelectFigure, key_text
+from onesided.language.tree import Column
 from onesided.loss import Number
-from onesided.session.amounts import Amount, column_amount, rows_amount
+from onesided.mechanisms.one_sided import OneSided
+from onesided.session.amounts import Amount, rows_amount, value_amount
 from onesided.session.domains import both
 from onesided.session.facts import DatasetFacts
 from onesided.session.grouping import Grouping
@@ -21,6 +23,7 @@ from onesided.session.public import determined, lookups
 from onesided.session.questions.choosing import counting
 from onesided.session.questions.counts import CountingQuestion
 from onesided.session.questions.sums import Means, Sums, TotalsQuestion, present_groups
+from onesided.session.results import AskedFigure
 from onesided.session.scope import Scope
 
 GroupQuestion: TypeAlias = CountingQuestion | TotalsQuestion
@@ -63,26 +66,28 @@ class Figures:
     select: Select
     schema: Schema
 
-    def questions(self) -> dict[SelectFigure, GroupQuestion]:
-        """One question a figure, checked."""
-        groups = self._groups()
-        asked = {figure: self._question(figure, groups) for figure in self.select.figures}
+    def questions(self) -> dict[AskedFigure, GroupQuestion]:
+        """One question a figure and grouping, checked."""
+        asked = {each: self._question(each) for each in AskedFigure.of(self.select)}
         for question in asked.values():
             question.check()
         return asked
 
-    def _groups(self) -> Grouping:
+    def _groups(self, asked: AskedFigure) -> Grouping:
         select = self.select
         joined = lookups(self.facts.schema, self.facts.public, select.joins)
         inside: BoundPredicate | None = self.scope.inside
-        for lookup in joined:
-            inside = both(inside, found(lookup, self.schema))
+        for lookup, join in zip(joined, select.joins, strict=True):
+            self.facts.withheld.refuse((own for own, _ in lookup.on), "what a table is joined by")
+            if not join.outer:
+                inside = both(inside, found(lookup, self.schema))
+        keys = [select.keys[place] for place in asked.by]
         groups = self.facts.groups_of(
             self.schema,
-            by=[key_text(key) for key in select.keys],
-            where=None if select.where is None else select.where.bind(self.schema),
+            by=[key_text(key) for key in keys],
+            where=_filter(select.where, asked.figure.where, self.schema),
             max_groups=self.limits.max_groups,
-            domain=_domains(select, self.limits.domain),
+            domain=_domains(select, keys, self.limits.domain),
             inside=inside,
             determined=determined(joined, self.facts.unit.columns),
         )
@@ -93,12 +98,14 @@ class Figures:
                 "table": each.table.name,
                 "on": [list(pair) for pair in each.on],
                 "is": each.table.digest,
+                **({"outer": True} if join.outer else {}),
             }
-            for each in joined
+            for each, join in zip(joined, select.joins, strict=True)
         ]
         return replace(groups, lookups=joined, details={**groups.details, "join": described})
 
-    def _question(self, figure: SelectFigure, groups: Grouping) -> GroupQuestion:
+    def _question(self, asked: AskedFigure) -> GroupQuestion:
+        figure, groups = asked.figure, self._groups(asked)
         around: dict[str, Any] = {
             "facts": self.facts,
             "scope": self.scope,
@@ -107,6 +114,8 @@ class Figures:
         single = self.facts.rows_are_units
         if figure.aggregate is Aggregate.UNITS:
             _check_unit(figure, self.facts.unit)
+        if figure.aggregate is Aggregate.GROUPS:
+            return counting(OneSided.name, groups, **around)
         if figure.aggregate is Aggregate.UNITS or (figure.aggregate is Aggregate.ROWS and single):
             return counting(self.limits.mechanism, groups, **around)
         if figure.aggregate is Aggregate.ROWS:
@@ -127,30 +136,57 @@ class Figures:
         return rows_amount(self.limits.max_rows, self.facts.units)
 
     def _amount(self, figure: SelectFigure) -> Amount:
-        (column,) = figure.columns
-        schema, limits = self.schema, self.limits
-        bounds, grids = (_by_column(schema, each) for each in (limits.bounds, limits.grid))
-        if column not in bounds:
+        assert figure.value is not None
+        value, limits = figure.value.bind(self.schema), self.limits
+        self.facts.withheld.refuse(value.columns, "added up")
+        bounds, grids = (self._by_value(each) for each in (limits.bounds, limits.grid))
+        if value.name not in bounds:
             raise RequestError(
                 f"{figure.name} needs a bound on what one unit may add; say it with bounds, such "
-                f"as {{'{column}': 100}}."
+                f"as {{'{value.name}': 100}}."
             )
-        return column_amount(
-            schema,
-            column,
-            bound=bounds[column],
-            grid=grids.get(column),
-            nonnegative=column in {schema.resolve(each) for each in limits.nonnegative},
+        return value_amount(
+            value,
+            bound=bounds[value.name],
+            grid=grids.get(value.name),
+            nonnegative=value.name in self._by_value(dict.fromkeys(limits.nonnegative, 1)),
             units=self.facts.units,
         )
 
+    def _by_value(self, declared: Mapping[str, Number]) -> dict[str, Number]:
+        """What is declared of columns, or of expressions of them, by canonical names."""
+        return {_value_named(name, self.schema).name: value for name, value in declared.items()}
 
-def _domains(select: Select, declared: Mapping[str, Sequence[Any]]) -> dict[str, Sequence[Any]]:
-    """Domains by key; an alias, or a public column without its table, names a key too."""
-    keys = {each.name: each.source for each in select.outputs if isinstance(each.source, Key)}
-    return {
-        key_text(keys[name]) if name in keys else name: values for name, values in declared.items()
+
+def _value_named(text: str, schema: Schema) -> Key:
+    """A column's name as it is, else an expression."""
+    if any(text.lower() == name.lower() for name in schema):
+        return Key(Column(schema.resolve(text)))
+    return Key.parse(text).bind(schema)
+
+
+def _filter(
+    where: Predicate | None, own: Predicate | None, schema: Schema
+) -> BoundPredicate | None:
+    """The rows of a figure: those of the statement for which its own condition holds, too."""
+    filters = [None if each is None else each.bind(schema) for each in (where, own)]
+    return both(*filters)
+
+
+def _domains(
+    select: Select, keys: Sequence[Key], declared: Mapping[str, Sequence[Any]]
+) -> dict[str, Sequence[Any]]:
+    """Domains by key; an alias, or a public column without its table, names a key too.
+
+    With subtotals a grouping has some of the statement's keys, and is declared those alone.
+    """
+    named = {each.name: each.key for each in select.outputs if each.key is not None}
+    texts = {
+        key_text(named[name]) if name in named else name: values
+        for name, values in declared.items()
     }
+    absent = {key_text(key) for key in select.keys if key not in keys}
+    return {text: values for text, values in texts.items() if text not in absent}
 
 
 def _check_unit(figure: SelectFigure, unit: Unit) -> None:
@@ -160,7 +196,3 @@ def _check_unit(figure: SelectFigure, unit: Unit) -> None:
         raise RequestError(
             f"{figure.name} is not allowed: only units can be counted so, and their key is {unit}."
         )
-
-
-def _by_column(schema: Schema, values: Mapping[str, Number]) -> dict[str, Number]:
-    return {schema.resolve(name): value for name, value in values.items()}
