@@ -26,6 +26,7 @@ from onesided.language.tree import (
     Convert,
     Distinct,
     Expression,
+    FloatArithmetic,
     In,
     IsNull,
     IsTruth,
@@ -33,9 +34,14 @@ from onesided.language.tree import (
     Literal,
     Negate,
     Not,
+    Operator,
     Or,
     Part,
     PartOf,
+    Span,
+    StartOf,
+    Substring,
+    Trim,
     rebuild,
 )
 from onesided.language.types import (
@@ -51,6 +57,8 @@ from onesided.language.types import (
 )
 
 _SHOWN = 80
+#: Whole numbers and powers of ten up to here are floats, and their quotient is rounded once.
+_EXACT_IN_FLOATS = 15
 
 
 @dataclass(frozen=True)
@@ -125,6 +133,12 @@ def type_of(node: Expression) -> Type:
             return Type.TEXT
         case PartOf(Part.DATE):
             return Type.DATE
+        case FloatArithmetic():
+            return Type.FLOAT
+        case StartOf(_, operand):
+            return type_of(operand)
+        case Substring() | Trim():
+            return Type.TEXT
         case Arithmetic() | Negate() | Bucket() | PartOf():
             return Type.INTEGER
         case Literal() | Column():
@@ -155,11 +169,18 @@ class _Binder:
             case ChangeLetters(letters, operand):
                 text = self._expect(operand, "text", Type.TEXT)
                 return _Typed(ChangeLetters(letters, text), Type.TEXT)
-            case Arithmetic() | Negate() | Bucket():
+            case Arithmetic():
+                return self._arithmetic(node)
+            case Negate() | Bucket():
                 integers = rebuild(node, self._integer)
                 return _Typed(integers, Type.INTEGER, INTEGER_DIGITS)
             case PartOf():
                 return self._part(node)
+            case StartOf():
+                return self._start(node)
+            case Substring() | Trim():
+                texts = rebuild(node, lambda operand: self._expect(operand, "text", Type.TEXT))
+                return _Typed(texts, Type.TEXT)
             case _:
                 return _Typed(self._predicate(node), Type.BOOLEAN)
 
@@ -224,11 +245,48 @@ class _Binder:
         return _Typed(Case(subject, branches, otherwise), common, _widest(values))
 
     def _part(self, node: PartOf) -> _Typed:
-        allowed = (Type.TIMESTAMP,) if node.part is Part.HOUR else (Type.TIMESTAMP, Type.DATE)
+        of_a_day = node.part in (Part.HOUR, Part.MINUTE)
+        allowed = (Type.TIMESTAMP,) if of_a_day else (Type.TIMESTAMP, Type.DATE)
         named = " or ".join(kind.value for kind in allowed)
         operand = self._expect(node.operand, f"a {named} in {node.part.value}()", *allowed)
         kind = Type.DATE if node.part is Part.DATE else Type.INTEGER
         return _Typed(PartOf(node.part, operand), kind, INTEGER_DIGITS)
+
+    def _start(self, node: StartOf) -> _Typed:
+        of_a_day = node.span in (Span.HOUR, Span.MINUTE)
+        allowed = (Type.TIMESTAMP,) if of_a_day else (Type.TIMESTAMP, Type.DATE)
+        named = " or ".join(kind.value for kind in allowed)
+        typed = self.visit(node.operand)
+        self._expect(node.operand, f"a {named} in date_trunc()", *allowed)
+        return _Typed(StartOf(node.span, _adapted(typed, allowed[0])), typed.type)
+
+    def _arithmetic(self, node: Arithmetic) -> _Typed:
+        """Of integers, with 64 bits; else of floats, which short decimals become exactly."""
+        sides = [self.visit(side) for side in (node.left, node.right)]
+        kinds = {side.type for side in sides if not side.is_null}
+        if node.operator is not Operator.OVER and kinds <= {Type.INTEGER, None}:
+            if None in kinds:
+                return _Typed(node, None)
+            left, right = (_adapted(side, Type.INTEGER) for side in sides)
+            return _Typed(Arithmetic(node.operator, left, right), Type.INTEGER, INTEGER_DIGITS)
+        if None in kinds:
+            return _Typed(node, Type.FLOAT)
+        first, second = (self._as_float(node, side) for side in sides)
+        return _Typed(FloatArithmetic(node.operator, first, second), Type.FLOAT)
+
+    def _as_float(self, whole: Expression, side: _Typed) -> Expression:
+        """As floating point, with the same bits on every engine."""
+        if isinstance(side.node, Literal) and (side.is_null or side.type in NUMERIC):
+            return _of_kind(side.node, Type.FLOAT)
+        if side.type is Type.DECIMAL and side.digits and side.digits.total <= _EXACT_IN_FLOATS:
+            return _converted(side.node, Type.FLOAT)
+        if side.type not in (Type.INTEGER, Type.FLOAT):
+            kind = "a value" if side.type is None else side.type.value
+            raise PolicyError(
+                f"{_shown(whole)} computes with {kind}; integers, floats and decimals of at most "
+                f"{_EXACT_IN_FLOATS} digits can be computed with."
+            )
+        return _adapted(side, Type.FLOAT)
 
     def _integer(self, node: Expression) -> Expression:
         return self._expect(node, "an integer of at most 64 bits", Type.INTEGER)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import ClassVar
 
-from onesided.language.tree import Column, Expression, Literal, Operator, Part
+from onesided.language.tree import Column, Expression, Literal, Operator, Part, Span
 from onesided.language.types import INT64_MAX, INT64_MIN, Type
 from onesided.language.words import quoted
 from onesided.language.writer import Writer
@@ -19,7 +19,8 @@ from onesided.language.writer import Writer
 # Only a NULL is written with it, and it must not widen what it meets.
 _DECIMAL_NULL = "DECIMAL(1, 0)"
 _APOSTROPHE = "'"
-_HOUR = 3_600_000_000
+_MINUTE = 60_000_000
+_HOUR = 60 * _MINUTE
 _DAY = 24 * _HOUR
 _WEEK = 7 * _DAY
 # 1970 began on a Thursday.
@@ -99,3 +100,11 @@ class DataFusionWriter(Writer):
                 whole = f"{number} / {_DAY} - CASE WHEN {number} % {_DAY} < 0 THEN 1 ELSE 0 END"
                 days = f"CASE {number} {ends} ELSE {whole} END"
                 return f"CAST(CAST({days} AS INT) AS DATE)"
+            case Part.MINUTE:
+                return f"((({finite} % {_HOUR}) + {_HOUR}) % {_HOUR} / {_MINUTE})"
+            case _:
+                return f"CAST(date_part('{part.value}', {text}) AS BIGINT)"
+
+    def start_of(self, span: Span, text: str, kind: Type) -> str:
+        moment = f"date_trunc('{span.value}', CAST({text} AS {self.types[Type.TIMESTAMP]}))"
+        return f"CAST({moment} AS {self.types[kind]})"
