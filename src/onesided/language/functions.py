@@ -12,6 +12,7 @@ from typing import TypeAlias
 from sqlglot import exp
 
 from onesided.errors import PolicyError
+from onesided.language.evaluation import LOWER_LETTERS, UPPER_LETTERS
 from onesided.language.refusals import explanation, shown
 from onesided.language.tree import (
     OF_THE_CALENDAR,
@@ -36,6 +37,7 @@ Read: TypeAlias = Callable[[object], Expression]
 """Reads an argument."""
 
 _LONGEST = 10_000
+_LOWERED = str.maketrans(UPPER_LETTERS, LOWER_LETTERS)
 _DAYS_A_WEEK = 7
 _LETTERS: dict[type[exp.Expression], Letters] = {
     exp.Lower: Letters.LOWER,
@@ -168,6 +170,29 @@ def _by_name(node: exp.Expression, read: Read) -> Expression:
                 return bucket(read(arguments[0]), value)
         raise PolicyError("The width in bucket(x, width) is a positive integer literal.")
     raise PolicyError(explanation(node))
+
+
+def whole_steps(node: exp.Expression, read: Read) -> Bucket:
+    """floor(x / 10) * 10, which is a bucket."""
+    floor = node.this
+    while isinstance(floor, exp.Paren):
+        floor = floor.this
+    _only(floor, "this")
+    quotient, width = floor.this, read(node.args["expression"])
+    if type(quotient) is exp.Div and read(quotient.args["expression"]) == width:
+        match width:
+            case Literal(Type.INTEGER, int(value)) if value > 0:
+                return bucket(read(quotient.this), value)
+    raise PolicyError(f"{shown(node)} is not allowed: write bucket(x, 10).")
+
+
+def without_capitals(node: exp.Expression) -> exp.Like:
+    """ILIKE, which does not tell the 26 ASCII letters from their capitals."""
+    pattern = node.args["expression"]
+    if type(pattern) is exp.Literal and pattern.is_string:
+        pattern = exp.Literal.string(pattern.name.translate(_LOWERED))
+    negated = node.args.get("negate")
+    return exp.Like(this=exp.Lower(this=node.this), expression=pattern, negate=negated)
 
 
 def bucket(operand: Expression, width: int) -> Bucket:

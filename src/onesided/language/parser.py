@@ -17,8 +17,13 @@ from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
 from onesided.errors import PolicyError
-from onesided.language.evaluation import LOWER_LETTERS, UPPER_LETTERS
-from onesided.language.functions import FUNCTIONS, bucket, function, part_of
+from onesided.language.functions import (
+    FUNCTIONS,
+    function,
+    part_of,
+    whole_steps,
+    without_capitals,
+)
 from onesided.language.literals import (
     numeric_literal,
     read_date,
@@ -47,17 +52,14 @@ from onesided.language.tree import (
     Operator,
     Or,
     Part,
-    children,
 )
 from onesided.language.types import Type
 
 MAX_LENGTH = 10_000
 MAX_NODES = 5_000
 MAX_DEPTH = 24
-MAX_ARITHMETIC = 5
 DIALECT = "duckdb"
 _PREFIX = "SELECT "
-_LOWERED = str.maketrans(UPPER_LETTERS, LOWER_LETTERS)
 
 _COMPARISONS: dict[type[exp.Expression], Comparison] = {
     exp.EQ: Comparison.EQUAL,
@@ -67,6 +69,7 @@ _COMPARISONS: dict[type[exp.Expression], Comparison] = {
     exp.GT: Comparison.GREATER,
     exp.GTE: Comparison.AT_LEAST,
 }
+_INTEGERS = (exp.DType.TINYINT, exp.DType.SMALLINT, exp.DType.INT, exp.DType.BIGINT)
 _COMPARING = {"=", "<>", "!=", "<", "<=", ">", ">=", "IS", "IN", "LIKE", "BETWEEN"}
 _OPERATORS: dict[type[exp.Expression], Operator] = {
     exp.Add: Operator.PLUS,
@@ -251,6 +254,11 @@ class Conversion:
             return Arithmetic(
                 Operator.TIMES, self.convert(source, depth), Literal(Type.DECIMAL, Decimal("1.0"))
             )
+        if plain and target.this in _INTEGERS:
+            # A condition as a number; numbers need no cast.
+            condition = self.convert(source, depth)
+            one, zero = (Literal(Type.INTEGER, number) for number in (1, 0))
+            return Case(None, ((condition, one), (Not(condition), zero)), None)
         raise PolicyError(explanation(node))
 
     def _negation(self, node: exp.Expression, depth: int) -> Expression:
@@ -293,26 +301,8 @@ class Conversion:
 
     def _arithmetic(self, node: exp.Expression, depth: int) -> Expression:
         if type(node) is exp.Mul and type(unwrapped(node.this)) is exp.Floor:
-            return self._whole_steps(node, depth)
-        arithmetic = Arithmetic(_OPERATORS[type(node)], *self._sides(node, depth))
-        if _depth(arithmetic) > MAX_ARITHMETIC:
-            # Engines write operands several times: nested ones would grow exponentially.
-            raise PolicyError(f"{shown(node)} computes in too many steps; simplify it.")
-        return arithmetic
-
-    def _whole_steps(self, node: exp.Expression, depth: int) -> Expression:
-        """floor(x / 10) * 10, which is a bucket."""
-        floor = unwrapped(node.this)
-        assert isinstance(floor, exp.Floor)
-        only(floor, "this")
-        quotient, width = unwrapped(floor.this), self.convert(node.args["expression"], depth)
-        if type(quotient) is exp.Div and isinstance(width, Literal) and width.value:
-            divisor = self.convert(quotient.args["expression"], depth)
-            if isinstance(divisor, Literal) and divisor.value == width.value:
-                whole = int(width.value)  # type: ignore[arg-type]
-                if whole == width.value and whole > 0:
-                    return bucket(self.convert(quotient.this, depth), whole)
-        raise PolicyError(f"{shown(node)} is not allowed: write bucket(x, 10).")
+            return whole_steps(node, lambda each: self.convert(each, depth))
+        return Arithmetic(_OPERATORS[type(node)], *self._sides(node, depth))
 
     def _sides(self, node: exp.Expression, depth: int) -> tuple[Expression, Expression]:
         # Marks of the parser: whether a quotient is of integers, and what becomes of x / 0.
@@ -347,18 +337,8 @@ class Conversion:
         return Between(*(self._operand(part, depth) for part in (node.this, low, high)))
 
     def _ilike(self, node: exp.Expression, depth: int) -> Expression:
-        """LIKE that does not tell the 26 ASCII letters from their capitals."""
         only(node, "this", "expression", "negate")
-        pattern = exp.Lower(this=node.args["expression"])
-        plain = type(pattern.this) is exp.Literal and pattern.this.is_string
-        like = exp.Like(
-            this=exp.Lower(this=node.this),
-            expression=exp.Literal.string(pattern.this.name.translate(_LOWERED))
-            if plain
-            else pattern,
-            negate=node.args.get("negate"),
-        )
-        return self._like(like, depth)
+        return self._like(without_capitals(node), depth)
 
     def _like(self, node: exp.Expression, depth: int) -> Expression:
         only(node, "this", "expression", "negate")
@@ -393,12 +373,6 @@ class Conversion:
 
 
 _Converter: TypeAlias = Callable[[exp.Expression, int], Expression]
-
-
-def _depth(node: Expression) -> int:
-    """How many operations stand within each other."""
-    own = isinstance(node, Arithmetic)
-    return own + max(map(_depth, children(node)), default=0)
 
 
 def unwrapped(node: object) -> object:
