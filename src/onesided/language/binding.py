@@ -20,6 +20,7 @@ from onesided.language.conversions import (
     of_kind,
 )
 from onesided.language.tree import (
+    OF_THE_CALENDAR,
     And,
     Arithmetic,
     Between,
@@ -244,6 +245,8 @@ class _Binder:
         allowed = (Type.TIMESTAMP,) if of_a_day else (Type.TIMESTAMP, Type.DATE)
         named = " or ".join(kind.value for kind in allowed)
         operand = self._expect(node.operand, f"a {named} in {node.part.value}()", *allowed)
+        if node.part in OF_THE_CALENDAR:
+            operand = _as_it_is(self.visit(node.operand), operand)
         kind = Type.DATE if node.part is Part.DATE else Type.INTEGER
         return Typed(PartOf(node.part, operand), kind, INTEGER_DIGITS)
 
@@ -251,9 +254,10 @@ class _Binder:
         of_a_day = node.span in (Span.HOUR, Span.MINUTE)
         allowed = (Type.TIMESTAMP,) if of_a_day else (Type.TIMESTAMP, Type.DATE)
         named = " or ".join(kind.value for kind in allowed)
-        typed = self.visit(node.operand)
-        self._expect(node.operand, f"a {named} in date_trunc()", *allowed)
-        return Typed(StartOf(node.span, adapted(typed, allowed[0])), typed.type)
+        operand = self._expect(node.operand, f"a {named} in date_trunc()", *allowed)
+        operand = _as_it_is(self.visit(node.operand), operand)
+        kind = None if self._schema is None else type_of(operand)
+        return Typed(StartOf(node.span, operand), kind)
 
     def _arithmetic(self, node: Arithmetic) -> Typed:
         """Of integers, with 64 bits; else of floats, which short decimals become exactly."""
@@ -296,6 +300,11 @@ class _Binder:
     def _unified(self, whole: Expression, parts: Sequence[Expression]) -> tuple[Expression, ...]:
         typed = [self.visit(part) for part in parts]
         return all_adapted(typed, _common(whole, typed))
+
+
+def _as_it_is(typed: Typed, moment: Expression) -> Expression:
+    """A date as a date, where a point in time is not needed."""
+    return typed.node if typed.type is Type.DATE else moment
 
 
 def float_steps(node: Expression) -> int:

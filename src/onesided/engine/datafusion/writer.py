@@ -25,6 +25,13 @@ _DAY = 24 * _HOUR
 _WEEK = 7 * _DAY
 # 1970 began on a Thursday.
 _FIRST_WEEKDAY = 3 * _DAY
+_LENGTHS = {
+    Span.MINUTE: (_MINUTE, 0),
+    Span.HOUR: (_HOUR, 0),
+    Span.DAY: (_DAY, 0),
+    Span.WEEK: (_WEEK, _FIRST_WEEKDAY),
+}
+_MONTHS = {Span.MONTH: 1, Span.QUARTER: 3, Span.YEAR: 12}
 # Moments and days without end.
 _LAST_DAY = 2**31 - 1
 _MOMENT = "Timestamp(Microsecond, None)"
@@ -106,5 +113,19 @@ class DataFusionWriter(Writer):
                 return f"CAST(date_part('{part.value}', {text}) AS BIGINT)"
 
     def start_of(self, span: Span, text: str, kind: Type) -> str:
-        moment = f"date_trunc('{span.value}', CAST({text} AS {self.types[Type.TIMESTAMP]}))"
-        return f"CAST({moment} AS {self.types[kind]})"
+        # date_trunc() goes through nanoseconds, which end in the year 2262.
+        if span in _MONTHS:
+            year, month = (
+                f"CAST(date_part('{part}', {text}) AS INT)" for part in ("year", "month")
+            )
+            first = f"({month} - 1) / {_MONTHS[span]} * {_MONTHS[span]} + 1"
+            return f"CAST(make_date({year}, {first}, 1) AS {self.types[kind]})"
+        length, offset = _LENGTHS[span]
+        if kind is Type.DATE:
+            number, length, offset = f"CAST({text} AS INT)", length // _DAY, offset // _DAY
+        else:
+            number = f"CAST({text} AS BIGINT)"
+        start = f"{number} - ((({number} + {offset}) % {length}) + {length}) % {length}"
+        if kind is Type.DATE:
+            return f"CAST(CAST({start} AS INT) AS DATE)"
+        return f"arrow_cast({start}, '{_MOMENT}')"
