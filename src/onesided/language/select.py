@@ -198,6 +198,9 @@ class _Reading:
             return self._distinct(group)
         if group is None:
             return ((),)
+        if group.args.get("all"):
+            only(group, "all")
+            return (tuple(self._place(item.node) for item in self._items if not _measures(item)),)
         only(group, "expressions")
         parts = [self._sets_of(item) for item in group.expressions]
         sets = [
@@ -212,9 +215,8 @@ class _Reading:
         only(self._statement.args["distinct"])
         if group is not None:
             raise RequestError("SELECT DISTINCT is not allowed with GROUP BY; leave it out.")
-        for item in self._items:
-            if any(isinstance(part, AGGREGATES) for part in item.node.walk()):
-                raise RequestError("SELECT DISTINCT with a figure is not allowed: use GROUP BY.")
+        if any(map(_measures, self._items)):
+            raise RequestError("SELECT DISTINCT with a figure is not allowed: use GROUP BY.")
         return (tuple(self._place(item.node) for item in self._items),)
 
     def _sets_of(self, node: object) -> list[tuple[int, ...]]:
@@ -323,6 +325,13 @@ class _Reading:
 
 def _flat(keys: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
     return tuple(place for key in keys for place in key)
+
+
+def _measures(item: _Item) -> bool:
+    """Whether a figure is part of it, or it is a constant: neither is a key."""
+    parts = list(item.node.walk())
+    figure = any(isinstance(part, exp.AggFunc | exp.CountIf) for part in parts)
+    return figure or not any(isinstance(part, exp.Column) for part in parts)
 
 
 def _is_bare(node: object) -> bool:

@@ -21,6 +21,7 @@ from onesided.session.facts import DatasetFacts
 from onesided.session.opened import OpenedData
 from onesided.session.planning.planner import Planner
 from onesided.session.questions.base import Question
+from onesided.session.questions.figures import Bound
 from onesided.session.questions.samples import chosen_columns
 from onesided.session.several import Answers, asked_together
 from onesided.session.showing import shown_sample, shown_table
@@ -283,7 +284,7 @@ class Dataset(OpenedData):
         mechanism: str = "auto",
         max_groups: int | None = None,
         max_rows: int | None = None,
-        bounds: Mapping[str, Number] | None = None,
+        bounds: Mapping[str, Bound] | None = None,
         grid: Mapping[str, Number] | None = None,
         nonnegative: Collection[str] = (),
         domain: Mapping[str, Sequence[Any]] | None = None,
@@ -300,7 +301,8 @@ class Dataset(OpenedData):
         - `epsilon`: what all figures cost together, each an equal share.
         - `mechanism`: what counts units; as in `count`.
         - `max_rows`: the most rows that count for one unit in a group.
-        - `bounds`, `grid`, `nonnegative`: as in `sum`, by column.
+        - `bounds`: by column or expression, B as in `sum`, or a pair between which a value lies.
+        - `grid`, `nonnegative`: as in `sum`, by column or expression.
         - all others: as in `count`; `domain` also by alias.
         """
         exact = meant_loss(epsilon, yes=yes)
