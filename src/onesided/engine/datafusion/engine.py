@@ -21,11 +21,19 @@ from onesided.engine.base import (
 )
 from onesided.engine.datafusion.connection import connect, opening, releasing
 from onesided.engine.datafusion.flavour import DataFusionFlavour
-from onesided.engine.datafusion.source import BATCH_ROWS, NAME, ORDER, from_files, from_frame
+from onesided.engine.datafusion.source import (
+    BATCH_ROWS,
+    NAME,
+    ORDER,
+    ArrowSource,
+    from_files,
+    from_frame,
+)
 from onesided.engine.frame_rows import sensitive_rows
 from onesided.engine.remote import RemoteEngine, cast_batch, check_format
-from onesided.engine.sources import Files, arrow_table, frame_fingerprint
+from onesided.engine.sources import Files
 from onesided.engine.sql import Relation, Statements
+from onesided.engine.streams import HeldTable
 from onesided.language import BoundPredicate, Field, Predicate, Schema, Type
 
 _ROWS = "osd_rows"
@@ -59,18 +67,22 @@ class DataFusionEngine(RemoteEngine):
             self._context = connect(self._spill.path, memory_limit)
             named = isinstance(source, str | Path)
             self._files = Files.find(str(source)) if named else None
-            self._frame: pa.Table = None if named else arrow_table(source)
             with opening():
-                if self._files is None:
-                    self._source = from_frame(self._frame, rows_named=unit.is_row)
-                else:
-                    self._source = from_files(self._files, self._spill.path, rows_named=unit.is_row)
+                self._frame = None if named else HeldTable.of(source, self._spill.path)
+                self._source = self._read(format, rows_named=unit.is_row)
                 self._register(_ROWS, self._source.rows)
             check_format(self.format, format)
             self._unit = unit.bind(self.schema)
         except BaseException:
             self.close()
             raise
+
+    def _read(self, format: Mapping[str, Any] | None, *, rows_named: bool) -> ArrowSource:
+        if self._frame is not None:
+            return from_frame(self._frame.rows, rows_named=rows_named)
+        assert self._files is not None
+        agreed = None if format is None else [each["name"] for each in format["columns"]]
+        return from_files(self._files, self._spill.path, agreed, rows_named=rows_named)
 
     @property
     def schema(self) -> Schema:
@@ -95,8 +107,9 @@ class DataFusionEngine(RemoteEngine):
         return Inspection(units=units, rows_without_key=orphans)
 
     def fingerprint(self) -> str:
-        if self._files is None:
-            return frame_fingerprint(self._frame)
+        if self._frame is not None:
+            return self._frame.fingerprint()
+        assert self._files is not None
         with opening():
             return self._files.fingerprint()
 
@@ -129,7 +142,8 @@ class DataFusionEngine(RemoteEngine):
 
     def evaluate_policy(self, function: Callable[[Mapping[str, Any]], bool]) -> BoundPredicate:
         """Run a policy in Python once on every row of the frame; the result is a hidden column."""
-        flags = sensitive_rows(self._frame, function, BATCH_ROWS)
+        assert self._frame is not None
+        flags = sensitive_rows(self._frame.rows, function, BATCH_ROWS)
         self._register(_ROWS, self._source.rows.append_column(_POLICY, flags))
         hidden = Schema.of({**dict(self.schema.fields), _POLICY: Field(Type.BOOLEAN)})
         return Predicate.parse(_POLICY).bind(hidden)

@@ -30,8 +30,9 @@ from onesided.engine.duckdb.mending import is_unreadable, mended, reads_all
 from onesided.engine.duckdb.source import FRAME, NAME, ORDER, POLICY, opened_source
 from onesided.engine.duckdb.types import column_of, field_of
 from onesided.engine.frame_rows import sensitive_rows
-from onesided.engine.sources import Files, arrow_table, frame_fingerprint
+from onesided.engine.sources import Files
 from onesided.engine.sql import Relation, Statements
+from onesided.engine.streams import HeldTable
 from onesided.engine.ties import sorted_ties
 from onesided.errors import ReleaseFailed
 from onesided.language import BoundPredicate, Field, Predicate, Schema, Type
@@ -72,11 +73,11 @@ class DuckDBEngine:
         try:
             named = isinstance(source, str | Path)
             self._files: Files | None = Files.find(str(source)) if named else None
-            self._frame: pa.Table = None if named else arrow_table(source)
             with opening():
+                self._frame = None if named else HeldTable.of(source, self._spill.path)
                 self._source = opened_source(
                     self._connection,
-                    self._files or self._frame,
+                    self._files if self._frame is None else self._frame.rows,
                     self._spill.path,
                     format,
                     rows_named=unit.is_row,
@@ -133,8 +134,9 @@ class DuckDBEngine:
         return self._connection.sql(statements.inspection()).fetchall()
 
     def fingerprint(self) -> str:
-        if self._files is None:
-            return frame_fingerprint(self._frame)
+        if self._frame is not None:
+            return self._frame.fingerprint()
+        assert self._files is not None
         with opening():
             return self._files.fingerprint()
 
@@ -193,7 +195,7 @@ class DuckDBEngine:
         """Run a policy in Python once on every row of the frame; the result is a hidden column."""
         assert self._frame is not None
         assert self._source.frame is not None
-        flags = sensitive_rows(self._frame, function, BATCH_ROWS)
+        flags = sensitive_rows(self._frame.rows, function, BATCH_ROWS)
         frame = self._source.frame.append_column(POLICY, flags)
         self._connection.register(FRAME, frame)
         hidden = Schema.of({**dict(self._schema.fields), POLICY: Field(Type.BOOLEAN)})
