@@ -41,6 +41,8 @@ def folder_columns(files: Files, stored: Collection[str]) -> tuple[FolderColumn,
     - `stored`: the columns within the files. Where one of them has such a name, folders name none.
     """
     pairs = {path: _pairs(files.relative(path)) for path in files.paths}
+    if not all(pairs.values()):
+        return ()  # a file beside them shows that these are folders like others
     names = [name for name, _ in next(iter(pairs.values()))]
     for path, found in pairs.items():
         if [name for name, _ in found] != names:
@@ -51,6 +53,7 @@ def folder_columns(files: Files, stored: Collection[str]) -> tuple[FolderColumn,
     known = {folded_name(name) for name in stored}
     if any(folded_name(name) in known for name in names):
         return ()
+    _check_escapes(files)
     return tuple(
         _column(name, {path: found[place][1] for path, found in pairs.items()})
         for place, name in enumerate(names)
@@ -83,13 +86,17 @@ def _pairs(relative: str) -> list[tuple[str, str | None]]:
     found = []
     for part in _folders(relative):
         name, value = part.split("=", 1)
-        if "%" in _ESCAPE.sub("", value):
+        found.append((name, None if value == _NONE else unquote(value)))
+    return found
+
+
+def _check_escapes(files: Files) -> None:
+    for part in {part for path in files.paths for part in _folders(files.relative(path))}:
+        if "%" in _ESCAPE.sub("", part):
             raise SourceError(
                 f"The folder {part} has a percent sign that engines read differently; write "
                 "letters as they are, and signs such as / as %2F."
             )
-        found.append((name, None if value == _NONE else unquote(value)))
-    return found
 
 
 def _column(name: str, texts: Mapping[Path, str | None]) -> FolderColumn:

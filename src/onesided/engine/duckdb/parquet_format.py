@@ -81,7 +81,8 @@ def parquet_columns(
 
 def parquet_names(path: Path) -> list[str]:
     """The columns within one file."""
-    return list(pq.read_schema(path).names)
+    with path.open("rb") as file:  # a name that is no text is one all the same
+        return list(pq.read_schema(file).names)
 
 
 def _check_alike(connection: duckdb.DuckDBPyConnection, files: Mapping[Path, str]) -> None:

@@ -47,7 +47,8 @@ def exists(spark: SparkSession, place: str) -> bool:
 
 def names_in(files: Files) -> list[str]:
     """The columns within the first of the files; the others have the same."""
-    return list(pq.read_schema(files.paths[0]).names)
+    with files.paths[0].open("rb") as file:
+        return list(pq.read_schema(file).names)
 
 
 def in_milliseconds(paths: Iterable[Path], kinds: Mapping[str, str]) -> list[str]:
