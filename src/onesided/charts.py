@@ -6,7 +6,7 @@ that a chart can be read in greyscale.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log10
 from pathlib import Path
@@ -192,6 +192,18 @@ class AccountSteps:
     spent: Sequence[float]
     plain_sum: Sequence[float]
     budget: Sequence[float]
+
+    @classmethod
+    def of(cls, name: str, history: Iterable[Any]) -> AccountSteps:
+        """From the moments of an account."""
+        moments = list(history)
+        return cls(
+            name=name,
+            times=[each.time for each in moments],
+            spent=[float(each.spent) for each in moments],
+            plain_sum=[float(each.plain_sum) for each in moments],
+            budget=[float(each.budget) for each in moments],
+        )
 
 
 def account_chart(accounts: Sequence[AccountSteps]) -> Any:

@@ -265,6 +265,25 @@ class Loss:
         mark = ", fixed n" if self.fixed_n else ""
         return f"({show(self.sensitive)}, {show(self.nonsensitive)}{mark})"
 
+    def __repr__(self) -> str:
+        return f"<Loss: {self}; ε = {show(self.epsilon)}>"
+
+    def _repr_html_(self) -> str:
+        from onesided import html
+
+        extended = self.extended_epsilon
+        said = "none: it uses the number of units" if extended is None else show(extended)
+        return html.card(
+            f"Loss: ε = {show(self.epsilon)}",
+            html.facts(
+                {
+                    "sensitive": show(self.sensitive),
+                    "non-sensitive": show(self.nonsensitive),
+                    "extended ε": said,
+                }
+            ),
+        )
+
 
 def show(value: Fraction) -> str:
     """A rational for people: the plain decimal where it ends within 12 places, else p/q."""

@@ -21,6 +21,7 @@ from typing import Any
 from onesided.errors import PolicyError
 from onesided.language import BoundPredicate, Predicate, Schema, Writer, evaluate
 from onesided.relaxation import Relaxation, Verdict, implies, not_proven, proven
+from onesided.visible import visible
 
 __all__ = [
     "BoundPolicy",
@@ -65,6 +66,18 @@ class Policy:
     ) -> FunctionPolicy:
         """A policy in Python, for tables in memory; see `FunctionPolicy`."""
         return FunctionPolicy(function, name)
+
+    def __repr__(self) -> str:
+        return f"<Policy: sensitive where {visible(self.sql)}, or NULL>"
+
+    def _repr_html_(self) -> str:
+        from onesided import html
+
+        columns = ", ".join(self.columns) or "none"
+        return html.card(
+            "Policy",
+            html.facts({"sensitive where": f"{self.sql}, or NULL", "columns": columns}),
+        )
 
     @property
     def id(self) -> str:

@@ -53,7 +53,11 @@ def assert_nothing_found(report: SessionReport, pairs: int) -> None:
 
 
 @pytest.mark.parametrize("engine", SHORT)
-def test_nothing_is_seen_but_what_was_released(engine: str, connection: Any) -> None:
+def test_nothing_is_seen_but_what_was_released(
+    engine: str, connection: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if engine == "command":  # so few pairs that their keys would hardly be looked at
+        monkeypatch.setattr(audit, "TWICE_IN", 1)
     assert_nothing_found(audited(engine, connection, SHORT[engine]), SHORT[engine])
 
 

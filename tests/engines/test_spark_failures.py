@@ -1,11 +1,8 @@
-"""What goes wrong on Spark after the charge, and executors that are lost."""
+"""What goes wrong on Spark after the charge."""
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,14 +12,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import onesided as osd
-from onesided.data.units import Unit
-from onesided.engine.duckdb.engine import DuckDBEngine
 from onesided.errors import OutputError, ReleaseFailed
-from support.engines import KEY, count_query, counted, sample_query, sampled
 from support.trouble import full_disk
 from support.visits import POLICY, UNIT, write_visits
 
-SECONDS = 420
 FAILED = "Spark failed after the charge, which stands"
 AFTER_THE_CHARGE = 4
 #: Write-only for everybody: the system lets not even root open it to read.
@@ -95,31 +88,3 @@ def test_a_place_that_the_system_refuses(charged: Any) -> None:
         with pytest.raises(OutputError, match="writable"):
             charged.sample(1, into="/proc/sample")
         charged.sample(1)
-
-
-@pytest.mark.soak
-def test_a_cluster_that_loses_an_executor(spark_can_run: None, tmp_path: Path) -> None:
-    """Two workers in processes of their own; one is killed while the sample is being written."""
-    path = write_visits(tmp_path, devices=800)
-    script = Path(__file__).parents[1] / "support" / "spark_cluster.py"
-    finished = subprocess.run(
-        [sys.executable, str(script), str(path), str(tmp_path / "sample"), KEY],
-        capture_output=True,
-        text=True,
-        timeout=SECONDS,
-        check=False,
-    )
-    assert finished.returncode == 0, finished.stderr[-2000:]
-    told = json.loads(finished.stdout.splitlines()[-1])
-    assert told["killed_while_running"]
-    here = DuckDBEngine(path, Unit(UNIT))
-    query = sample_query(here, POLICY)
-    files = sorted((tmp_path / "sample").iterdir())
-    stored = [tuple(row.values()) for file in files for row in pq.read_table(file).to_pylist()]
-    assert stored == sampled(here, query)
-    assert told["counts"] == [
-        list(row) for row in counted(here.count(count_query(here, POLICY, ["room"], max_groups=2)))
-    ]
-    here.close()
-    assert told["after_the_driver_was_killed"].startswith(FAILED)
-    assert [each.name for each in tmp_path.iterdir() if each.name.startswith(".")] == []

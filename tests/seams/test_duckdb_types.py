@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -100,7 +100,35 @@ def _table(plain: pa.Array, sensitive: list[pa.Array]) -> pa.Table:
 def test_a_cell_decides_nothing_about_others(
     hostile: Hostile, write: Writer, unit: Unit, tmp_path: Path
 ) -> None:
-    for number, pair in enumerate(tables(hostile)):
+    assert_the_same(tables(hostile), hostile, write, unit, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        pytest.param(each, id=each.name, marks=() if each.name == "json" else pytest.mark.soak)
+        for each in HOSTILE
+        if each.files
+    ],
+)
+def test_a_cell_alone_decides_nothing_about_others(hostile: Hostile, tmp_path: Path) -> None:
+    """An engine stops at the first cell that it cannot read, which hides the others."""
+    alone = (
+        (_table(plain, [cell]), _table(plain, [pa.nulls(1, plain.type)]))
+        for plain, cells in hostile.columns()
+        for cell in cells
+    )
+    assert_the_same(alone, hostile, parquet, Unit(), tmp_path)
+
+
+def assert_the_same(
+    pairs: Iterable[tuple[pa.Table, pa.Table]],
+    hostile: Hostile,
+    write: Writer,
+    unit: Unit,
+    tmp_path: Path,
+) -> None:
+    for number, pair in enumerate(pairs):
         outcomes = []
         for name, table in zip(("hostile", "plain"), pair, strict=True):
             folder = tmp_path / f"{number}-{name}"

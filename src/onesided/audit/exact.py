@@ -26,7 +26,7 @@ from onesided.audit.outputs import is_raised
 from onesided.audit.protocol import Auditable, outcome
 from onesided.audit.runs import Deadline
 from onesided.audit.world import Database, SmallWorld, Step
-from onesided.loss import Loss, Number, positive
+from onesided.loss import Loss, Number, positive, show
 from onesided.randomness import Randomness, seeded
 
 MOST_PATHS = 600
@@ -104,6 +104,32 @@ class ExactReport:
     def verified(self) -> bool:
         """Whether every claim holds within the horizon."""
         return all(finding.verdict is Verdict.VERIFIED for finding in self.findings)
+
+    def __repr__(self) -> str:
+        return f"<Exact audit: {self.said}; {self.databases:,} databases>"
+
+    @property
+    def said(self) -> str:
+        """The verdict in one word or two."""
+        return "refuted" if self.rejected else "verified" if self.verified else "undecided"
+
+    def _repr_html_(self) -> str:
+        from onesided import html
+
+        rows = [
+            [
+                html.Cell(each.step.value),
+                html.Cell(show(each.claimed), number=True),
+                html.Cell(f"{each.loss:.3f}", number=True),
+                html.Cell(each.verdict.value),
+            ]
+            for each in self.findings
+        ]
+        return html.card(
+            f"Exact audit: {self.said}",
+            html.table(("step", "claimed", "loss", "verdict"), rows),
+            html.facts({"databases": f"{self.databases:,}, of up to {self.most_units} units"}),
+        )
 
     def finding(self, step: Step) -> Finding:
         """What was found for one kind of step."""

@@ -16,6 +16,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -274,6 +275,27 @@ class AttackReport:
     @property
     def worst(self) -> float:
         return float(self.shifts.max())
+
+    def __repr__(self) -> str:
+        return f"<Attack on {self.release}: φ = {self.worst:.3f}, {self.said}>"
+
+    @property
+    def said(self) -> str:
+        """What is claimed, in words."""
+        if not isfinite(self.bound):
+            return "nothing is claimed"
+        return f"{'within' if self.within_bound else 'above'} the claimed {self.bound:.3f}"
+
+    def _repr_html_(self) -> str:
+        from onesided import html
+
+        facts = {
+            "φ measured": f"{self.worst:.3f}, {self.said}",
+            "in a sensitive room, held before": f"{self.before:.3f}",
+            "and after": f"{self.after:.3f}",
+            "trials": f"{len(self.shifts):,}",
+        }
+        return html.card(f"Attack on {self.release}", html.facts(facts))
 
     @property
     def within_bound(self) -> bool:

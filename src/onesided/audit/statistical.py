@@ -38,7 +38,7 @@ from onesided.audit.outputs import Observations
 from onesided.audit.protocol import Auditable, BatchRaisedError, OneByOne
 from onesided.audit.runs import CHUNK, Deadline, Job, Progress, Workers, can_travel, chunks, stream
 from onesided.errors import InputError
-from onesided.loss import Number, positive
+from onesided.loss import Number, positive, show
 
 CONFIDENCE = 0.99
 CALIBRATION_SHARE = 0.03
@@ -77,6 +77,25 @@ class StatisticalReport:
     def rejected(self) -> bool:
         """Whether the claim is false, with the given confidence. No proof of the contrary."""
         return self.at_least > self.claimed
+
+    def __repr__(self) -> str:
+        return f"<Audit by runs: {self.said}; ε ≥ {self.at_least:.3f} of {show(self.claimed)}>"
+
+    @property
+    def said(self) -> str:
+        """The verdict in words."""
+        return "refuted" if self.rejected else "not refuted, which proves nothing"
+
+    def _repr_html_(self) -> str:
+        from onesided import html
+
+        facts = {
+            "claimed": f"ε = {show(self.claimed)}",
+            "at least": f"{self.at_least:.3f} (confidence {self.confidence:g})",
+            "outputs": f"{self.hits:,} of {self.runs:,} against {self.neighbour_hits:,}",
+            "searched": f"{self.pairs_tried:,} pairs, seed {self.seed}",
+        }
+        return html.card(f"Audit by runs: {self.said}", html.facts(facts))
 
     @property
     def estimate(self) -> float | None:

@@ -220,23 +220,11 @@ def _writer(chart: Path, overwrite: bool) -> Callable[[Sequence[Any]], None]:
     write = chart_writer(chart, "Privacy budgets", caption, overwrite=overwrite)
 
     def draw(found: Sequence[Any]) -> None:
-        from onesided.charts import account_chart
+        from onesided.charts import AccountSteps, account_chart
 
         if not found:
             raise RequestError("This ledger has no account yet; there is nothing to draw.")
-        write(account_chart([_steps(each) for each in found]))
+        accounts = [AccountSteps.of(each.balance.terms.dataset, each.history()) for each in found]
+        write(account_chart(accounts))
 
     return draw
-
-
-def _steps(statement: Any) -> Any:
-    from onesided.charts import AccountSteps
-
-    moments = statement.history()
-    return AccountSteps(
-        name=statement.balance.terms.dataset,
-        times=[each.time for each in moments],
-        spent=[float(each.spent) for each in moments],
-        plain_sum=[float(each.plain_sum) for each in moments],
-        budget=[float(each.budget) for each in moments],
-    )

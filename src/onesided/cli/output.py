@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
@@ -33,8 +33,17 @@ def show_json(content: Mapping[str, Any] | Sequence[Any]) -> None:
     say(json_text(content, default=str))
 
 
-def show_table(title: str | None, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """A table as wide as its content. No text in it is taken for markup."""
+def show_table(
+    title: str | None,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    *,
+    numbers: Collection[str] = (),
+) -> None:
+    """A table as wide as its content. No text in it is taken for markup.
+
+    - `numbers`: columns whose cells stand at the right.
+    """
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -42,10 +51,11 @@ def show_table(title: str | None, columns: Sequence[str], rows: Iterable[Sequenc
     heading = None if title is None else Text(visible(title))
     table = Table(title=heading, title_justify="left", title_style="bold", header_style="bold")
     for column in columns:
-        table.add_column(Text(visible(column)), overflow="fold")
+        justify: Any = "right" if column in numbers else "left"
+        table.add_column(Text(visible(column)), overflow="fold", justify=justify)
     for row in rows:
         table.add_row(*(Text(_cell(value)) for value in row))
-    terminal = _is_terminal(sys.stdout)
+    terminal = is_terminal(sys.stdout)
     # Rich would end the process by itself where nobody reads any more.
     drawn = StringIO()
     console = Console(
@@ -77,7 +87,7 @@ def working(message: str, share: Callable[[], float | None] = lambda: None) -> I
     - `share`: how much is done, asked now and then from another thread; where it answers, the bar
       shows the remaining time. It is for the steward at the terminal, and goes nowhere else.
     """
-    if not _is_terminal(sys.stderr):
+    if not is_terminal(sys.stderr):
         yield
         return
     with _bar(message) as (bar, task), _repeated(lambda: _moved(bar, task, share())):
@@ -87,7 +97,7 @@ def working(message: str, share: Callable[[], float | None] = lambda: None) -> I
 @contextmanager
 def progress(message: str) -> Iterator[Callable[[int, int], None]]:
     """A bar with the remaining time on a terminal, moved by `advance(done, total)`."""
-    if not _is_terminal(sys.stderr):
+    if not is_terminal(sys.stderr):
         yield lambda done, total: None
         return
     with _bar(message) as (bar, task):
@@ -96,7 +106,7 @@ def progress(message: str) -> Iterator[Callable[[int, int], None]]:
 
 def step_by_step() -> Callable[[str], None]:
     """Says each step on a line of its own where no bar moves."""
-    return (lambda message: None) if _is_terminal(sys.stderr) else note
+    return (lambda message: None) if is_terminal(sys.stderr) else note
 
 
 @contextmanager
@@ -137,12 +147,14 @@ def _repeated(work: Callable[[], None]) -> Iterator[None]:
         thread.join()
 
 
-def _is_terminal(stream: Any) -> bool:
+def is_terminal(stream: Any) -> bool:
     """Python has no stream where one was closed."""
     return stream is not None and stream.isatty()
 
 
 def _cell(value: Any) -> str:
+    from onesided.digits import ColumnDigits
+
     if value is None:
         return ""
-    return f"{value:.4g}" if isinstance(value, float) else visible(str(value))
+    return ColumnDigits.of([value]).text(value) if isinstance(value, float) else visible(str(value))

@@ -8,6 +8,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
+from onesided.cli.bars import draws_bars, show_answer
 from onesided.cli.output import MOST_ROWS, show_facts, show_json, show_line, show_table
 from onesided.cli.printing import NotPrinted
 from onesided.cli.stop import Stop
@@ -49,7 +50,7 @@ def report(
             show_json({"written": list(map(str, written)), **json_of(release, rows=rows)})
             return
         if rows:
-            show_rows(release.table)
+            show_rows(release)
         receipt = release.receipt
         account = receipt["account"]
         facts = {"written": ", ".join(map(str, written))} if written else {}
@@ -122,10 +123,23 @@ def _in_json(value: Any) -> Any:
     return str(value) if isinstance(value, float) and not isfinite(value) else value
 
 
-def show_rows(table: Any) -> None:
-    """The first rows of a released table, and how many there are more."""
+def show_rows(release: Any) -> None:
+    """The first rows of a release, and how many there are more.
+
+    On a terminal each number has its interval and a bar beside it; elsewhere there are all columns.
+    """
+    from onesided.data.release import TableRelease
     from onesided.data.values import python_rows
 
-    show_table(None, table.column_names, python_rows(table.slice(0, MOST_ROWS)))
-    if len(table) > MOST_ROWS:
-        show_line(f"… {len(table) - MOST_ROWS:,} more rows; --out writes all of them.")
+    if not isinstance(release, TableRelease):
+        rows = release.table.slice(0, MOST_ROWS)
+        show_table(None, rows.column_names, python_rows(rows))
+    elif draws_bars():
+        show_answer(release.shown(MOST_ROWS))
+    else:
+        table = release.table.slice(0, MOST_ROWS)
+        answer = release.shown(MOST_ROWS)
+        numbers = set(table.column_names) - {key.name for key in answer.keys}
+        show_table(None, table.column_names, answer.texts(table), numbers=numbers)
+    if len(release) > MOST_ROWS:
+        show_line(f"… {len(release) - MOST_ROWS:,} more rows; --out writes all of them.")

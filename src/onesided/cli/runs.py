@@ -157,7 +157,7 @@ def _report(answers: Any, written: Sequence[Path], *, as_json: bool) -> None:
             return
         for name, release in () if written else answers.items():
             show_line(f"{name}: {release.receipt.figure}")
-            show_rows(release.table)
+            show_rows(release)
         account = answers.account
         facts = {"written": ", ".join(map(str, written))} if written else {}
         for name, release in answers.items():

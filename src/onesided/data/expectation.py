@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from onesided.digits import plus_minus
+
 STATED_GROUPS = (10, 100, 1_000)
 """The numbers of groups for which an error is said where they are found on the way."""
-_SIDES = (("at_least", "at_most"), ("at_least", "counted_at_most"))
+SIDES = (("at_least", "at_most"), ("at_least", "counted_at_most"))
 _PREFIXES = ("", "nonsensitive_")
 
 
@@ -30,8 +32,8 @@ class Accuracy:
     @property
     def said(self) -> str:
         """Both in words, as far as they are known."""
-        expected = "" if self.expected is None else f"±{self.expected:.3g} a group expected"
-        reach = "" if self.reach is None else f"intervals reach ±{self.reach:.3g} on average"
+        expected = "" if self.expected is None else f"{plus_minus(self.expected)} a group expected"
+        reach = "" if self.reach is None else f"intervals reach {plus_minus(self.reach)} on average"
         return "; ".join(each for each in (expected, reach) if each)
 
 
@@ -59,7 +61,7 @@ def _expected(error: Mapping[str, Any], groups: int) -> float | None:
 
 def _reach(table: pa.Table) -> float | None:
     for prefix in _PREFIXES:
-        for low, high in _SIDES:
+        for low, high in SIDES:
             names = (prefix + low, prefix + high)
             if set(names) <= set(table.column_names) and len(table):
                 least, most = (table.column(each).to_numpy().astype(np.float64) for each in names)

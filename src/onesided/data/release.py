@@ -12,16 +12,18 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet
 
+from onesided.data.beside import figure_beside
 from onesided.data.expectation import Accuracy, accuracy
 from onesided.data.files import FileFormat, check_format, read_batches, write_batches
 from onesided.data.held import SampleSize, held_in
 from onesided.data.output import new_files, refuse_existing
 from onesided.data.private import PrivateDirectory
+from onesided.data.shown import ShownAnswer
 from onesided.data.units import Unit
 from onesided.data.values import python_values
 from onesided.errors import OutputError, ReleaseFailed, RequestError
 from onesided.loss import Loss
-from onesided.visible import json_text
+from onesided.visible import json_text, visible
 
 SAMPLE_FILE = "sample.parquet"
 _NOT_FOR_PANDAS = (OverflowError, ValueError, pa.ArrowException)
@@ -76,6 +78,20 @@ class Receipt:
         """What the released numbers are, in words; older receipts say only their kind."""
         return str(self.content.get("figure", self.content["kind"]))
 
+    @property
+    def price(self) -> str:
+        """What it cost, and what is left, in words."""
+        account = self.content["account"]
+        return f"ε = {account['cost']}; {account['left']} of {account['budget']} left"
+
+    def __repr__(self) -> str:
+        return f"<Receipt: {visible(self.figure)}; {self.price}>"
+
+    def _repr_html_(self) -> str:
+        from onesided.data.display import receipt_html
+
+        return receipt_html(self)
+
 
 class Release(ABC):
     """A released table with its receipt. Anything computed from it is free."""
@@ -112,6 +128,46 @@ class Release(ABC):
     def to_arrow(self) -> pa.Table:
         """The released rows as an Arrow table."""
         return self.table
+
+    def to_polars(self) -> Any:
+        """The released rows as a Polars data frame."""
+        import polars
+
+        return polars.DataFrame(self)
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The released rows for all that speak Arrow: Polars, DuckDB, pandas and others."""
+        reader = pa.RecordBatchReader.from_batches(self._schema(), self._held_batches())
+        return reader.__arrow_c_stream__(requested_schema)
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """How many rows were released."""
+
+    def __bool__(self) -> bool:
+        """A release is one, even of no rows."""
+        return True
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """The released rows as dictionaries."""
+        names = self._schema().names
+        for batch in self._held_batches():
+            columns = map(python_values, batch.columns)
+            for row in zip(*columns, strict=True):
+                yield dict(zip(names, row, strict=True))
+
+    def __repr__(self) -> str:
+        return f"<Release: {visible(self.receipt.figure)}; {self._size()}; {self.receipt.price}>"
+
+    def __str__(self) -> str:
+        from onesided.data.display import release_text
+
+        return release_text(self)
+
+    def _repr_html_(self) -> str:
+        from onesided.data.display import release_html
+
+        return release_html(self)
 
     def to_pandas(self) -> Any:
         """The released rows as a pandas DataFrame.
@@ -155,6 +211,14 @@ class Release(ABC):
         """A chart of the released counts (needs the extra `charts`)."""
         raise RequestError("Only counts can be plotted; count the sample first.")
 
+    def _held_batches(self) -> Iterator[pa.RecordBatch]:
+        """The batches, for as long as somebody reads them: the release lives until then."""
+        yield from self._batches()
+
+    def _size(self) -> str:
+        """How many rows there are, in words."""
+        return f"{len(self):,} {'row' if len(self) == 1 else 'rows'}"
+
     @abstractmethod
     def _batches(self) -> Iterator[pa.RecordBatch]: ...
 
@@ -176,6 +240,22 @@ class SampleRelease(Release):
         """How many units and rows were released."""
         return held_in(self._directory.path / SAMPLE_FILE, self._unit)
 
+    def head(self, rows: int) -> pa.Table:
+        """The first rows."""
+        batches, missing = [], rows
+        for batch in self._batches():
+            batches.append(batch.slice(0, missing))
+            missing -= len(batches[-1])
+            if missing <= 0:
+                break
+        return pa.Table.from_batches(batches, self._schema())
+
+    def __len__(self) -> int:
+        return int(pa.parquet.read_metadata(self._directory.path / SAMPLE_FILE).num_rows)
+
+    def _size(self) -> str:
+        return str(self.held)
+
     def _batches(self) -> Iterator[pa.RecordBatch]:
         return read_batches(self._directory.path / SAMPLE_FILE)
 
@@ -190,6 +270,12 @@ class PlacedRelease(Release):
         super().__init__(receipt)
         self.place = place
         self.held = held
+
+    def __len__(self) -> int:
+        return self.held.rows
+
+    def _size(self) -> str:
+        return f"{self.held} in {visible(self.place)}"
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
         raise RequestError(f"The rows of this release are in {self.place}; read them there.")
@@ -208,6 +294,13 @@ class TableRelease(Release):
     @property
     def table(self) -> pa.Table:
         return self._table
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+    def shown(self, first: int | None = None) -> ShownAnswer:
+        """The keys, the figures and their intervals as people read them; of the first rows."""
+        return ShownAnswer.of(self._table, self.receipt.content, first=first)
 
     @property
     def accuracy(self) -> Accuracy:
@@ -233,11 +326,30 @@ class QueryRelease(TableRelease):
     """The answer to a SELECT; `figures` are the releases that it was computed from, by name.
 
     Each of them has a receipt of its own, and the bounds of its values as further columns.
+    `sources` says from which key or figure each column comes.
     """
 
-    def __init__(self, receipt: Receipt, payload: bytes, figures: Mapping[str, Release]) -> None:
+    def __init__(
+        self,
+        receipt: Receipt,
+        payload: bytes,
+        figures: Mapping[str, TableRelease],
+        sources: Mapping[str, str],
+    ) -> None:
         super().__init__(receipt, payload)
         self.figures = figures
+        self._sources = sources
+
+    def shown(self, first: int | None = None) -> ShownAnswer:
+        answer = self._table if first is None else self._table.slice(0, first)
+        found = {}
+        for column, source in self._sources.items():
+            if source in self.figures:
+                own = self.figures[source]
+                found[column] = figure_beside(
+                    column, answer, self._sources, own.table, own.receipt.content
+                )
+        return ShownAnswer.of(answer, self.receipt.content, found)
 
 
 def output_files(

@@ -132,8 +132,11 @@ def _python_value(value: pa.Scalar) -> Any:
     except _NO_PYTHON:
         pass
     kind = value.type
-    if pa.types.is_dictionary(kind):
+    if isinstance(value, (pa.DictionaryScalar, pa.ExtensionScalar)):
         return _python_value(value.value)
+    if pa.types.is_map(kind):
+        items = value.values
+        return list(zip(*map(python_values, items.flatten()), strict=True))
     if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
         return [_python_value(each) for each in value.values]
     if pa.types.is_struct(kind):

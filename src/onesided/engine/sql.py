@@ -16,6 +16,7 @@ from typing import Any, Self
 
 from onesided.data.units import Unit
 from onesided.engine.base import Coins, CountQuery, Lookup, Ngrams, SampleQuery, Total
+from onesided.engine.beside import SecretLookup, looked_up_beside
 from onesided.engine.flavour import Cut, Flavour
 from onesided.engine.lookups import looked_up
 from onesided.engine.ngrams import view, widened
@@ -32,6 +33,9 @@ class Relation:
     - `row_text`: the expression that names a row, where every row is a unit.
     - `unique`: the source itself guarantees that no two rows share the unit's key. Each unit is
       then one row, and no rows have to be brought together.
+    - `beside`: secret tables whose columns the schema has too.
+    - `read`: the columns that are read; None where all may be.
+    - `all_rows`: the FROM item before lookups left units out.
     """
 
     source: str
@@ -40,6 +44,9 @@ class Relation:
     coin_key: str
     row_text: str = ""
     unique: bool = False
+    beside: tuple[SecretLookup, ...] = ()
+    read: frozenset[str] | None = None
+    all_rows: str = ""
 
     def with_computed_keys(self, flavour: Flavour) -> Relation:
         """The same relation with each computed key of its unit as a column of that name."""
@@ -52,6 +59,11 @@ class Relation:
         schema = Schema.of({**dict(self.schema.fields), **fields})
         return replace(self, source=source, schema=schema)
 
+    def with_lookups(self, flavour: Flavour) -> Relation:
+        """The same relation with the columns of the tables beside it."""
+        source = looked_up_beside(self.source, self.beside, self.read, flavour)
+        return replace(self, source=source, beside=(), all_rows=self.source)
+
 
 @dataclass(frozen=True)
 class Statements:
@@ -62,12 +74,13 @@ class Statements:
 
     @classmethod
     def on(cls, relation: Relation, flavour: Flavour, **given: Any) -> Self:
-        """The statements on a relation, in which the unit's computed keys are columns."""
-        return cls(relation.with_computed_keys(flavour), flavour, **given)
+        """The statements on a relation, in which computed keys and lookups are columns."""
+        whole = relation.with_computed_keys(flavour).with_lookups(flavour)
+        return cls(whole, flavour, **given)
 
     def inspection(self) -> str:
-        """One row: the number of units, and of rows without a unit."""
-        source = f"{self.relation.source} osd_t"
+        """One row: the number of all units, and of rows without a unit."""
+        source = f"{self.relation.all_rows} osd_t"
         if self.relation.unit.is_row:
             return f"SELECT count(*) AS osd_units, 0 AS osd_orphans FROM {source}"
         self._key_text()  # a key of a type that has no text is refused now, at the opening

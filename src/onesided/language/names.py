@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
@@ -15,17 +15,25 @@ from onesided.language.refusals import shown
 from onesided.language.tree import Column
 from onesided.language.types import Schema
 
+_INNER = ("", "INNER")
+_LOOKING_UP = (*_INNER, "LEFT", "LEFT OUTER")
+
 
 @dataclass(frozen=True)
 class Names:
     """The tables of one statement under the names that it gives them, in lower case.
 
-    A column that a public table is joined by has the same value on both sides and means the data's.
+    A column that a table is joined by has the same value on both sides and means the data's.
+
+    - `beside`: the secret tables that the statement joins.
+    - `found`: the columns that rows must have a value in, since an inner join drops all others.
     """
 
     data: str
     schema: Schema
     public: Mapping[str, tuple[Join, Schema]]
+    beside: Mapping[str, tuple[Join, Schema]] = field(default_factory=dict)
+    found: tuple[str, ...] = ()
 
     @property
     def joins(self) -> tuple[Join, ...]:
@@ -43,10 +51,20 @@ class Names:
             return self._anywhere(node.name)
         if table.name.lower() == self.data:
             return Column(self.schema.resolve(node.name))
+        if table.name.lower() in self.beside:
+            join, schema = self.beside[table.name.lower()]
+            return Column(public_column(join.table, schema.resolve(node.name)))
         if table.name.lower() not in self.public:
-            raise RequestError(f"There is no table {table.name} in this statement.")
+            return self._looked_up(table.name, node.name)
         join, schema = self.public[table.name.lower()]
         return _of_public(join, schema.resolve(node.name))
+
+    def _looked_up(self, table: str, name: str) -> Column:
+        """A column of a secret table, which every row has without any join."""
+        start = public_column(table, "").lower()
+        if not any(known.lower().startswith(start) for known in self.schema):
+            raise RequestError(f"There is no table {table} in this statement.")
+        return Column(self.schema.resolve(public_column(table, name)))
 
     def is_free(self, alias: str, source: Source) -> bool:
         """Whether `alias` is no column's name, or that of the very column it stands for."""
@@ -60,7 +78,7 @@ class Names:
         return found.pop() if found else Column(self.schema.resolve(name))
 
     def _tables(self) -> list[tuple[Join | None, Schema]]:
-        return [(None, self.schema), *self.public.values()]
+        return [(None, self.schema), *self.public.values(), *self.beside.values()]
 
 
 def read_names(statement: exp.Select, catalogue: Catalogue) -> Names:
@@ -80,25 +98,51 @@ def read_names(statement: exp.Select, catalogue: Catalogue) -> Names:
 
 def _with_join(names: Names, node: exp.Join, catalogue: Catalogue) -> Names:
     words = (node.args.get(part) for part in ("method", "side", "kind"))
-    kind = " ".join(str(word) for word in words if word)
-    if kind.upper() not in ("", "INNER"):
+    kind = " ".join(str(word) for word in words if word).upper()
+    name, alias = _table(node.this)
+    beside = {each.lower(): each for each in catalogue.beside}
+    if name.lower() in beside and kind in _LOOKING_UP:
+        return _with_lookup(names, node, beside[name.lower()], alias, catalogue, kind=kind)
+    if kind not in _INNER:
         raise RequestError(
-            f"{kind.upper()} JOIN is not allowed: public tables are joined by JOIN … USING or ON."
+            f"{kind} JOIN is not allowed: public tables are joined by JOIN … USING or ON."
         )
     only(node, "this", "kind", "using", "on")
-    name, alias = _table(node.this)
     declared = {each.lower(): each for each in catalogue.public}
     if name.lower() not in declared:
         raise RequestError(f"{name} is not declared as a public table; only those can be joined.")
     table = declared[name.lower()]
-    if alias.lower() in (names.data, *names.public) or table in (j.table for j in names.joins):
-        raise RequestError(f"The table {alias} is named twice; each can be joined once.")
     schema = catalogue.public[table]
+    join = _join(names, node, table, alias, schema)
+    return replace(names, public={**names.public, alias.lower(): (join, schema)})
+
+
+def _with_lookup(
+    names: Names, node: exp.Join, table: str, alias: str, catalogue: Catalogue, *, kind: str
+) -> Names:
+    """A secret table is joined as it was declared; where the join is inner, rows have to find."""
+    only(node, "this", "side", "kind", "using", "on")
+    schema = catalogue.beside_schema(table)
+    join = _join(names, node, table, alias, schema)
+    declared = catalogue.beside[table]
+    if set(join.on) != set(declared):
+        pairs = " AND ".join(f"{names.data}.{own} = {table}.{other}" for own, other in declared)
+        raise RequestError(f"The lookup table {table} is joined by its key alone: ON {pairs}.")
+    found = names.found
+    if kind in _INNER:
+        found = (*found, public_column(table, declared[0][1]))
+    return replace(names, beside={**names.beside, alias.lower(): (join, schema)}, found=found)
+
+
+def _join(names: Names, node: exp.Join, table: str, alias: str, schema: Schema) -> Join:
+    """The table with the pairs of columns that the statement joins it by."""
+    joined = (join.table for join, _ in (*names.public.values(), *names.beside.values()))
+    if alias.lower() in (names.data, *names.public, *names.beside) or table in joined:
+        raise RequestError(f"The table {alias} is named twice; each can be joined once.")
     pairs = _using(node, names, schema) or _on(node, names, alias.lower(), schema)
     if not pairs:
-        raise RequestError(f"Say by which columns {name} is joined: USING (…) or ON ….")
-    join = Join(table, tuple(pairs))
-    return Names(names.data, names.schema, {**names.public, alias.lower(): (join, schema)})
+        raise RequestError(f"Say by which columns {table} is joined: USING (…) or ON ….")
+    return Join(table, tuple(pairs))
 
 
 def _using(node: exp.Join, names: Names, schema: Schema) -> list[tuple[str, str]]:

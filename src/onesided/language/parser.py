@@ -218,15 +218,16 @@ class Conversion:
         return self.convert(node, depth)
 
     def column(self, node: exp.Expression, depth: int) -> Expression:
-        if node.args.get("table") is not None:
-            raise PolicyError(
-                f"Write the column {shown(node)} without a table name; quote it if it has a dot."
-            )
-        only(node, "this")
-        if type(node.this) is not exp.Identifier or not node.name:
-            raise PolicyError(explanation(node.this))
-        only(node.this, "this", "quoted")
-        return Column(node.name)
+        if node.args.get("db") is not None:
+            raise PolicyError(f"Write the column {shown(node)} with one table name at most.")
+        only(node, "this", "table")
+        parts = [part for part in (node.args.get("table"), node.this) if part is not None]
+        for part in parts:
+            if type(part) is not exp.Identifier or not part.name:
+                raise PolicyError(explanation(part))
+            only(part, "this", "quoted")
+        # A column of a table beside the data is called `table.column`, here and in the schema.
+        return Column(".".join(part.name for part in parts))
 
     def _literal(self, node: exp.Expression, depth: int) -> Expression:
         only(node, "this", "is_string")

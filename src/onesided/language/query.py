@@ -7,7 +7,7 @@ released values and cost nothing.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeAlias
 
@@ -75,18 +75,29 @@ class Catalogue:
     - `names`: what the data set may be called in FROM.
     - `schema`: the columns of the data.
     - `public`: the columns of each public table.
+    - `beside`: the pairs by which each secret table was declared to be looked up; its columns are
+      among those of the data, as `table.column`.
     """
 
     names: tuple[str, ...]
     schema: Schema
     public: Mapping[str, Schema]
+    beside: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
+
+    def beside_schema(self, table: str) -> Schema:
+        """The columns of a secret table."""
+        start = public_column(table, "")
+        fields = dict(self.schema.fields)
+        return Schema.of(
+            {n.removeprefix(start): f for n, f in fields.items() if n.startswith(start)}
+        )
 
     def joined(self, joins: Sequence[Join]) -> Schema:
         """The columns of the data and of the joined tables, the latter as `table.column`."""
         fields = dict(self.schema.fields)
         for join in joins:
-            for name, field in self.public[join.table].fields:
-                fields[public_column(join.table, name)] = field
+            for name, kind in self.public[join.table].fields:
+                fields[public_column(join.table, name)] = kind
         return Schema.of(fields)
 
 

@@ -27,7 +27,7 @@ from onesided.language.query import (
 )
 from onesided.language.refusals import shown
 from onesided.language.statement import prepared
-from onesided.language.tree import Column, Expression, Value, rebuild
+from onesided.language.tree import And, Column, Expression, IsNull, Not, Value, rebuild
 from onesided.language.types import Field, Type
 
 _CLAUSES = {"expressions", "from_", "joins", "where", "group", "having", "order", "limit"}
@@ -213,10 +213,12 @@ class _Reading:
 
     def _where(self) -> Predicate | None:
         where = self._statement.args.get("where")
-        if where is None:
+        found: list[Expression] = [Not(IsNull(Column(name))) for name in self.names.found]
+        if where is not None:
+            found.insert(0, _Rows(self.names).convert(where.this, 0))
+        if not found:
             return None
-        tree = _Rows(self.names).convert(where.this, 0)
-        return Predicate.parse(canonical_text(tree))
+        return Predicate.parse(canonical_text(found[0] if len(found) == 1 else And(tuple(found))))
 
     def _having(self) -> Expression | None:
         having = self._statement.args.get("having")

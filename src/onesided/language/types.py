@@ -121,6 +121,12 @@ class Schema(Mapping[str, Field]):
                 f"The column name {name} could mean {' or '.join(alike)}; "
                 "spell it with the same capitals as in the data."
             )
+        column = name.rpartition(".")[2]
+        if column != name and column in self:
+            raise PolicyError(
+                f"There is no lookup table with the column {name[:_LETTERS]}; write a column of "
+                f"the data without a table name, as {column}."
+            )
         shown = ", ".join(list(self)[:_COLUMNS_IN_A_MESSAGE])
         more = ", …" if len(self) > _COLUMNS_IN_A_MESSAGE else ""
         raise PolicyError(

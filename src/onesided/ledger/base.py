@@ -12,7 +12,8 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 from onesided.errors import LedgerError
-from onesided.loss import Loss
+from onesided.loss import Loss, show
+from onesided.visible import visible
 
 Json: TypeAlias = Mapping[str, Any]
 """A JSON object: texts, finite numbers, booleans, None, lists and objects."""
@@ -264,6 +265,33 @@ class Balance:
     def left(self) -> Fraction:
         """What the account can still pay."""
         return self.budget - self.spent
+
+    def __repr__(self) -> str:
+        return (
+            f"<Budget of {visible(self.terms.dataset)}: {show(self.spent)} of {show(self.budget)} "
+            f"spent, {show(self.left)} left>"
+        )
+
+    def _repr_html_(self) -> str:
+        from onesided import html
+
+        facts = {
+            "spent": f"{show(self.spent)} of {show(self.budget)}",
+            "left": show(self.left),
+            "plain sum of ε": show(self.plain_sum),
+            "charges": f"{len(self.charges):,}",
+            "policy": f"{self.terms.policy_sql}, or NULL",
+        }
+        share = html.Cell("", bar=float(self.spent / self.budget) if self.budget else 0.0)
+        words = html.Cell(f"{show(self.left)} left", muted=True)
+        title = f"Budget of {self.terms.dataset}"
+        return html.card(title, html.table(("spent", ""), [(share, words)]), html.facts(facts))
+
+    def plot(self) -> Any:
+        """A chart of what was spent over time (needs the extra `charts`)."""
+        from onesided.charts import AccountSteps, account_chart
+
+        return account_chart([AccountSteps.of(self.terms.dataset, self.history)])
 
 
 @dataclass(frozen=True, kw_only=True)

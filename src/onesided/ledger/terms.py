@@ -12,6 +12,9 @@ from onesided.ledger.records import format_to_json, terms_from_json
 from onesided.ledger.rows import LedgerRows
 from onesided.loss import show
 
+_FURTHER = {"lookups": "declaration of its lookup tables"}
+"""What the further terms that are known here are called in sentences."""
+
 
 def agreed(rows: LedgerRows, opened: Entry) -> Terms:
     """The terms of the account that the entry `opened`, with the budget of today."""
@@ -29,7 +32,9 @@ def continued(rows: LedgerRows, opened: Entry, asked: Terms) -> Terms | None:
     _same_terms(terms, asked, terms.budget)
     first = terms.format is None and asked.format is not None
     if not (first and "extra" not in content):
-        _same(terms.extra, asked.extra, terms.dataset, "further terms")
+        for name in sorted({*terms.extra, *asked.extra}):
+            words = _FURTHER.get(name, "further terms")
+            _same(terms.extra.get(name), asked.extra.get(name), terms.dataset, words)
     if first:
         return None
     if asked.format is not None:

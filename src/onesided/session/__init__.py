@@ -3,6 +3,7 @@
 opening.py      open: source, unit, policy, budget, ledger → Dataset   (description.py: by name)
 dataset.py      Dataset: sample, count, sum, mean, sql, plan, each a question  (opened.py: the rest)
 asking.py       questions from what a user says, for releases and for plans
+count_maker.py  the questions that count units by group, alone or one of several
 several.py      several questions at once, charged all or none  (question_files.py: from a file)
 questions/      a file per kind of question: terms before the data, and a run after the charge
 kernel.py       terms → charge → run → store → show, the same for every question
@@ -18,7 +19,7 @@ table.py        SecretTable, and Reading: what a paid question may read of it
 
 Beside them: requests.py (fingerprints), grouping.py, domains.py, amounts.py and by_policy.py (what
 a question says), answers.py (measurement → table), kept.py (samples in the ledger), public.py and
-results.py (SQL).
+results.py (SQL), lookups.py (secret tables beside the data) and withheld.py (what never leaves).
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from onesided.session.dataset import Dataset
 from onesided.session.description import load_dataset
 from onesided.session.domains import OTHER
 from onesided.session.engines import schema_of
+from onesided.session.lookups import LookupTable
 from onesided.session.opening import open_dataset
 from onesided.session.planning.allocation import Wish
 from onesided.session.planning.plan import Plan
@@ -35,6 +37,7 @@ from onesided.session.statement import statements
 __all__ = [
     "OTHER",
     "Dataset",
+    "LookupTable",
     "Plan",
     "Wish",
     "load_dataset",

@@ -55,13 +55,15 @@ class Asker:
     ) -> Samples:
         """True rows."""
         within = self.facts.scope(policy, part)
-        chosen, leaving = chosen_columns(self.facts.schema, self.table.engine, columns)
+        chosen, leaving = chosen_columns(self.facts, self.table.engine, columns)
+        filtered = self.facts.filter(where)
+        self.facts.check_sampled(filtered, within)
         return Samples(
             facts=self.facts,
             scope=within,
             epsilon=epsilon,
             columns=chosen,
-            where=self.facts.filter(where),
+            where=filtered,
             leaving=leaving,
             shared=not fresh,
             place=None if into is None else self.table.placing(into),

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from math import exp
 from typing import Any
 
+from onesided.digits import plain_size, plus_minus
 from onesided.errors import MechanismRefused
 from onesided.session.grouping import MOST_GROUPS, Grouping
 from onesided.session.questions.counts import CountingQuestion
@@ -62,7 +63,8 @@ class Curve:
         best, first = self.best, self.bounds[0]
         return (
             f"max_groups = {best.k} errs least beside all units with {self.mechanism}: "
-            f"±{best.total:.3g}, with {best.cut:.3g} left out; max_groups = 1: ±{first.total:.3g}"
+            f"{plus_minus(best.total)}, with {plain_size(best.cut)} left out; "
+            f"max_groups = 1: {plus_minus(first.total)}"
         )
 
     def to_json(self) -> dict[str, Any]:

@@ -73,6 +73,7 @@ class Books:
                 budget=self._budget,
                 partition_columns=facts.partition_by,
                 format=self._format,
+                extra=facts.extra,
             )
         )
         return Kernel(

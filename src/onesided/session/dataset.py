@@ -15,13 +15,14 @@ from onesided.loss import Number, meant_loss, privacy_loss
 from onesided.policy import Policy
 from onesided.session.asking import Asker, MaxGroups
 from onesided.session.books import Books
+from onesided.session.count_maker import CountMaker
 from onesided.session.cursor import Cursor
 from onesided.session.facts import DatasetFacts
 from onesided.session.opened import OpenedData
 from onesided.session.planning.planner import Planner
 from onesided.session.questions.base import Question
 from onesided.session.questions.samples import chosen_columns
-from onesided.session.several import Answers, asked_together, count_question
+from onesided.session.several import Answers, asked_together
 from onesided.session.showing import shown_sample, shown_table
 from onesided.spelling import arguments_named
 
@@ -76,7 +77,7 @@ class Dataset(OpenedData):
 
     def check_writable(self, columns: Sequence[str] | None, path: str | Path) -> None:
         """Refuse a sample of `columns` that a file of this name could not hold; free."""
-        _, leaving = chosen_columns(self._facts.schema, self._table.engine, columns)
+        _, leaving = chosen_columns(self._facts, self._table.engine, columns)
         check_format(leaving, Path(path))
 
     @arguments_named
@@ -108,17 +109,16 @@ class Dataset(OpenedData):
         - `policy`, `part`, `fresh`, `purpose`, `yes`: as in `sample`.
         """
         exact = meant_loss(epsilon, yes=yes)
-        groups, within = self._asking.groups(
-            by, where, max_groups=max_groups, domain=domain, policy=policy, part=part
-        )
-        question = count_question(
-            self.plan,
+        question = CountMaker(self.plan).count(
             exact,
-            groups,
-            within,
+            by,
+            where,
             max_groups=max_groups,
+            domain=domain,
+            policy=policy,
+            part=part,
             mechanism=mechanism,
-            parameters=parameters,
+            **parameters,
         )
         return self._released([question], exact, fresh=fresh, purpose=purpose)[0]
 
@@ -148,7 +148,8 @@ class Dataset(OpenedData):
         - all others: as in `count`. Sensitivity is taken over all rows of a unit.
         """
         exact = meant_loss(epsilon, yes=yes)
-        groups, within = self._asking.ngram_groups(
+        question = CountMaker(self.plan).ngrams(
+            exact,
             n,
             by=by,
             order=order,
@@ -156,15 +157,8 @@ class Dataset(OpenedData):
             domain=domain,
             policy=policy,
             part=part,
-        )
-        question = count_question(
-            self.plan,
-            exact,
-            groups,
-            within,
-            max_groups=max_groups,
             mechanism=mechanism,
-            parameters=parameters,
+            **parameters,
         )
         return self._released([question], exact, fresh=fresh, purpose=purpose)[0]
 
@@ -189,10 +183,9 @@ class Dataset(OpenedData):
         - all others: as in `count`. A small ε is enough, since a unit counts once.
         """
         exact = meant_loss(epsilon, yes=yes)
-        groups, within = self._asking.groups(
-            by, where, max_groups="auto", domain=domain, policy=policy, part=part
+        question = CountMaker(self.plan).touches(
+            exact, by, where, sampled=sampled, domain=domain, policy=policy, part=part
         )
-        question = self._asking.touches(exact, groups, within, sampled=sampled)
         return self._released([question], exact, fresh=fresh, purpose=purpose)[0]
 
     @arguments_named

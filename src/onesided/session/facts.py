@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from onesided.data.units import Unit
 from onesided.engine.base import PublicTable
+from onesided.engine.beside import SecretLookup
 from onesided.language import BoundPredicate, Schema
 from onesided.language.query import Catalogue
 from onesided.loss import Number
@@ -17,6 +18,7 @@ from onesided.session.grouping import Grouping, bound_where, grouping
 from onesided.session.literals import check_literals
 from onesided.session.public import ANY_NAME
 from onesided.session.scope import AnyPolicy, Scope, scope
+from onesided.session.withheld import Withheld
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +29,9 @@ class DatasetFacts:
     - `rows_are_units`: the source itself guarantees that every unit is one row.
     - `durable`: the account is kept in a ledger that outlives this process.
     - `randomness`: where noise comes from, in words.
+    - `lookups`: the secret tables whose columns the schema has as well.
+    - `withheld`: the columns that never leave.
+    - `extra`: what the account keeps of both.
     """
 
     name: str
@@ -40,12 +45,27 @@ class DatasetFacts:
     public: Mapping[str, PublicTable]
     durable: bool
     randomness: str
+    lookups: tuple[SecretLookup, ...] = ()
+    withheld: Withheld = field(default_factory=Withheld)
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The columns of a sample that names none: neither looked up nor withheld."""
+        beside = {name for each in self.lookups for name in each.columns}
+        return tuple(each for each in self.schema if each not in beside | self.withheld.columns)
+
+    @property
+    def promised(self) -> dict[str, int | None]:
+        """How many units a row of each lookup table decides over; None for one."""
+        return {each.name: None if each.choice is None else each.units for each in self.lookups}
 
     @property
     def catalogue(self) -> Catalogue:
         """The tables that a SELECT may name."""
         schemas = {name: table.schema for name, table in self.public.items()}
-        return Catalogue((self.name, ANY_NAME), self.schema, schemas)
+        beside = {each.name: each.on for each in self.lookups}
+        return Catalogue((self.name, ANY_NAME), self.schema, schemas, beside)
 
     def scope(self, policy: str | Policy | None, part: Mapping[str, Any] | None) -> Scope:
         """The policy and part of a request, checked."""
@@ -58,13 +78,25 @@ class DatasetFacts:
             check_literals(where, self.domains)
         return where
 
+    def check_sampled(self, where: BoundPredicate | None, within: Scope) -> None:
+        """Refuse what would tell withheld values by which units of one sample are shown.
+
+        Coins are shared, so that one sample could be filtered again and again for one price.
+        """
+        if where is not None:
+            self.withheld.refuse(where.columns, "what a sample is filtered by")
+        if within.stricter and isinstance(within.policy, Policy):
+            self.withheld.refuse(within.policy.columns, "in a stricter policy of a sample")
+
     def amount(
         self, column: str, bound: Number, grid: Number | None, *, nonnegative: bool
     ) -> Amount:
         """What a unit adds to a sum of `column`, checked."""
+        name = self.schema.resolve(column)
+        self.withheld.refuse([name], "added up")
         return column_amount(
             self.schema,
-            column,
+            name,
             bound=bound,
             grid=grid,
             nonnegative=nonnegative,
@@ -104,7 +136,7 @@ class DatasetFacts:
 
         `determined`: joined columns that are constant within each unit.
         """
-        return grouping(
+        groups = grouping(
             schema,
             self.unit,
             by=by,
@@ -113,5 +145,17 @@ class DatasetFacts:
             domain=domain,
             usual=self.domains,
             part=inside,
-            determined=schema if self.rows_are_units else determined,
+            determined=schema if self.rows_are_units else {*determined, *self._determined},
         )
+        self.withheld.refuse((key.column for key in groups.keys), "grouped by")
+        if any(each.choice is not None for each in self.lookups):
+            # Units are left out, so that their number does not stand for the total.
+            return replace(groups, every_unit_once=False)
+        return groups
+
+    @property
+    def _determined(self) -> frozenset[str]:
+        """The looked-up columns that are constant within each unit."""
+        unit = set(self.unit.columns)
+        found = (each for each in self.lookups if {own for own, _ in each.on} <= unit)
+        return frozenset(name for each in found for name in each.columns)

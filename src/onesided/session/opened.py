@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self
 
 from onesided.data.units import Unit
+from onesided.errors import OnesidedError
 from onesided.ledger import Balance
+from onesided.loss import show
 from onesided.session.books import Books
 from onesided.session.checking import SourceCheck, checked
 from onesided.session.facts import DatasetFacts
 from onesided.session.scope import AnyPolicy
 from onesided.spelling import arguments_named
+from onesided.visible import visible
 
 
 class OpenedData:
@@ -24,6 +28,26 @@ class OpenedData:
         self._books = books
         self._table = books.table
         self._turn = threading.RLock()
+
+    def __repr__(self) -> str:
+        return (
+            f"<Dataset {visible(self.name)}: {self.units:,} units ({visible(str(self.unit))}), "
+            f"{len(self.columns)} columns>"
+        )
+
+    def _repr_html_(self) -> str:
+        from onesided import html
+
+        facts = {
+            "units": f"{self.units:,} ({self.unit})",
+            "sensitive where": f"{self.policy.sql}, or NULL",
+            "columns": ", ".join(self.columns),
+        }
+        with suppress(OnesidedError):  # nothing is asked here, and nothing refused
+            if self.account_opened:
+                balance = self.budget
+                facts["budget"] = f"ε = {show(balance.left)} of {show(balance.budget)} left"
+        return html.card(f"Dataset {self.name}", html.facts(facts))
 
     @property
     def name(self) -> str:

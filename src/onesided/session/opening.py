@@ -19,6 +19,7 @@ from onesided.session.books import Books
 from onesided.session.dataset import Dataset
 from onesided.session.engines import open_engine
 from onesided.session.facts import DatasetFacts
+from onesided.session.lookups import beside_and_withheld, declared
 from onesided.session.public import public_tables
 from onesided.session.scope import AnyPolicy
 from onesided.session.table import SecretTable
@@ -42,6 +43,8 @@ def open_dataset(
     partition_by: str | Sequence[str] = (),
     domains: Mapping[str, Sequence[Any]] | None = None,
     public: Mapping[str, Any] | None = None,
+    lookups: Mapping[str, Any] | None = None,
+    withhold: str | Sequence[str] = (),
     csv: Mapping[str, Any] | None = None,
     memory_limit: str | None = None,
     statement_timeout: float | None = None,
@@ -73,6 +76,9 @@ def open_dataset(
     - `domains`: the possible values of group keys, used wherever a question groups by them.
     - `public`: tables that everybody may see, by name, from the same kinds of sources; `sql` can
       join them.
+    - `lookups`: secret tables beside the data, by name: a source, or a `LookupTable` that says
+      more. Their columns become columns of every row, called `name.column`, in the policy too.
+    - `withhold`: columns that never leave: the policy and the filters of counts may use them.
     - `csv`: how CSV files are written, where that cannot be found out: `delimiter`, `encoding`
       (utf-8, cp1252, latin-1, utf-16), `decimal`, `thousands`, `header`, `types` by column,
       `date_format` and `timestamp_format`.
@@ -89,6 +95,7 @@ def open_dataset(
     rules = _policy(policy, durable=ledger is not None)
     named = name or table or _name(source)
     known = agreed_terms(ledger, named)
+    beside = declared(lookups)
     engine = open_engine(
         source,
         record,
@@ -100,8 +107,18 @@ def open_dataset(
         format=None if known is None else known.format,
     )
     try:
-        rules = _fitting(rules, engine)
         parts = _partition(partition_by, engine)
+        agreed_extra = None if known is None else known.extra
+        found, withheld, extra = beside_and_withheld(
+            engine,
+            beside,
+            withhold,
+            agreed=agreed_extra,
+            domains=domains or {},
+            taken=(named, *(public or {})),
+        )
+        withheld.refuse(parts, "a partition column, whose values the ledger shows")
+        rules = _fitting(rules, engine)
         tables = public_tables(engine, public or {}, named)
         check_ledger(ledger)
         drawn = rng or system()
@@ -118,6 +135,9 @@ def open_dataset(
             public=tables,
             durable=ledger is not None,
             randomness=drawn.description,
+            lookups=found,
+            withheld=withheld,
+            extra=extra,
         )
         frozen = known is not None and known.format is not None
         books = Books(

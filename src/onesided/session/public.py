@@ -16,7 +16,7 @@ from onesided.language.query import Join, public_column
 ANY_NAME = "data"
 #: A table that an engine does not hold is part of every statement that joins it.
 MOST_WRITTEN_ROWS = 1_000
-_JOINABLE = (Type.INTEGER, Type.TEXT, Type.BOOLEAN, Type.DATE, Type.TIMESTAMP)
+JOINABLE = (Type.INTEGER, Type.TEXT, Type.BOOLEAN, Type.DATE, Type.TIMESTAMP)
 
 
 def public_tables(
@@ -84,7 +84,7 @@ def _lookup(schema: Schema, table: PublicTable, join: Join) -> Lookup:
 
 def _check_types(schema: Schema, own: str, table: PublicTable, other: str) -> None:
     kinds = schema[own].type, table.schema[other].type
-    if kinds[0] is not kinds[1] or kinds[0] not in _JOINABLE:
+    if kinds[0] is not kinds[1] or kinds[0] not in JOINABLE:
         raise RequestError(
             f"{own} is {kinds[0].value} and {table.name}.{other} is {kinds[1].value}; a join "
             "compares integers, texts, booleans, dates or timestamps of one type."

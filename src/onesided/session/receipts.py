@@ -17,6 +17,7 @@ import pyarrow as pa
 from onesided.data.units import Unit
 from onesided.ledger import Charge
 from onesided.loss import Loss, show
+from onesided.session.lookups import lookup_promise, lookup_statement
 from onesided.session.questions.base import Question, ReleaseTerms
 from onesided.session.scope import policy_text
 from onesided.version import __version__
@@ -47,7 +48,8 @@ def terms_json(question: Question, terms: ReleaseTerms) -> dict[str, Any]:
         "mechanism": terms.mechanism,
         "figure": terms.figure,
         **loss_statement(terms.loss),
-        "guarantee": guarantee(terms.loss, policy, facts.unit),
+        "guarantee": guarantee(terms.loss, policy, facts.unit, facts.promised),
+        **lookup_statement(facts.lookups, terms.loss),
         "noise": terms.noise,
         "randomness": terms.randomness,
         "columns": column_statement(terms.columns),
@@ -100,14 +102,20 @@ def loss_statement(loss: Loss) -> dict[str, Any]:
     }
 
 
-def guarantee(loss: Loss, policy_sql: str, unit: Unit) -> str:
-    """The promise in one sentence, with its limits."""
+def guarantee(
+    loss: Loss, policy_sql: str, unit: Unit, lookups: Mapping[str, int | None] | None = None
+) -> str:
+    """The promise in one sentence, with its limits; and one for each lookup table.
+
+    - `lookups`: how many units a row of each of them decides over; None for one.
+    """
     records = "one row" if unit.is_row else f"all rows of one ({unit})"
     return (
         f"(P, {show(loss.epsilon)})-OSDP for P: sensitive where ({policy_sql}) is true or NULL: "
         f"replacing {records} that is sensitive by any other changes the probability of any "
         f"release by a factor of at most e^{show(loss.epsilon)}; records are taken to be "
-        "independent of each other, and running times are not covered."
+        f"independent of each other, and running times are not covered."
+        f"{lookup_promise(lookups or {}, loss)}"
     )
 
 

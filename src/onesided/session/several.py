@@ -15,15 +15,14 @@ from typing import Any, TypeAlias
 from onesided.data.release import Release
 from onesided.errors import RequestError
 from onesided.loss import Loss, Number, meant_loss, privacy_loss, show
-from onesided.session.asking import MaxGroups
-from onesided.session.grouping import Grouping
+from onesided.session.count_maker import CountMaker
 from onesided.session.kernel import Answer, Kernel
 from onesided.session.planning.planner import Planner
 from onesided.session.questions.base import Question
 from onesided.session.questions.bounded import AUTO
-from onesided.session.scope import Scope
 from onesided.session.showing import shown_sample, shown_table
-from onesided.spelling import arguments_named, meant
+from onesided.spelling import meant
+from onesided.visible import visible
 
 Show: TypeAlias = Callable[[Kernel, Sequence[Answer]], Release]
 Made: TypeAlias = tuple[tuple[Question, ...], Show]
@@ -66,6 +65,14 @@ class Answers(Mapping[str, Release]):
     def __len__(self) -> int:
         return len(self._releases)
 
+    def __repr__(self) -> str:
+        return f"<Answers: {', '.join(map(visible, self))}; ε = {show(self.loss.epsilon)} together>"
+
+    def _repr_html_(self) -> str:
+        from onesided import html
+
+        return html.card("Answers", *(each._repr_html_() for each in self.values()))
+
     @property
     def loss(self) -> Loss:
         """What all of them cost together, as a plain sum."""
@@ -76,23 +83,6 @@ class Answers(Mapping[str, Release]):
         """Where the account stood after the last of them."""
         last: Mapping[str, Any] = list(self.values())[-1].receipt["account"]
         return last
-
-
-def count_question(
-    planner: Planner,
-    epsilon: Fraction,
-    groups: Grouping,
-    within: Scope,
-    *,
-    max_groups: MaxGroups,
-    mechanism: str = "auto",
-    parameters: Mapping[str, Any] | None = None,
-) -> Question:
-    """A count with the bound that is said, or with one that is to be found."""
-    if max_groups != AUTO:
-        return planner.asking.counting(epsilon, groups, within, mechanism, parameters)
-    basis = planner.known(groups, within)
-    return planner.asking.bounded(epsilon, groups, within, basis, mechanism, parameters)
 
 
 def asked_together(
@@ -193,62 +183,14 @@ class _Maker:
 
     planner: Planner
 
-    @arguments_named
-    def count(
-        self,
-        epsilon: Fraction,
-        by: Sequence[str] | str = (),
-        where: str | None = None,
-        *,
-        max_groups: MaxGroups = None,
-        domain: Mapping[str, Sequence[Any]] | None = None,
-        policy: str | None = None,
-        part: Mapping[str, Any] | None = None,
-        mechanism: str = "auto",
-        **parameters: Any,
-    ) -> Made:
-        groups, within = self.planner.asking.groups(
-            by, where, max_groups=max_groups, domain=domain, policy=policy, part=part
-        )
-        return self._counted(epsilon, groups, within, max_groups, mechanism, parameters)
+    def count(self, epsilon: Fraction, **given: Any) -> Made:
+        return (CountMaker(self.planner).count(epsilon, **given),), _table
 
-    @arguments_named
-    def ngrams(
-        self,
-        epsilon: Fraction,
-        n: int,
-        *,
-        by: str,
-        order: str,
-        max_groups: MaxGroups = None,
-        domain: Sequence[Any] | None = None,
-        policy: str | None = None,
-        part: Mapping[str, Any] | None = None,
-        mechanism: str = "auto",
-        **parameters: Any,
-    ) -> Made:
-        around: dict[str, Any] = {"domain": domain, "policy": policy, "part": part}
-        groups, within = self.planner.asking.ngram_groups(
-            n, by=by, order=order, max_groups=max_groups, **around
-        )
-        return self._counted(epsilon, groups, within, max_groups, mechanism, parameters)
+    def ngrams(self, epsilon: Fraction, **given: Any) -> Made:
+        return (CountMaker(self.planner).ngrams(epsilon, **given),), _table
 
-    @arguments_named
-    def touches(
-        self,
-        epsilon: Fraction,
-        by: Sequence[str] | str = (),
-        where: str | None = None,
-        *,
-        sampled: bool = False,
-        domain: Mapping[str, Sequence[Any]] | None = None,
-        policy: str | None = None,
-        part: Mapping[str, Any] | None = None,
-    ) -> Made:
-        groups, within = self.planner.asking.groups(
-            by, where, max_groups=AUTO, domain=domain, policy=policy, part=part
-        )
-        return (self.planner.asking.touches(epsilon, groups, within, sampled=sampled),), _table
+    def touches(self, epsilon: Fraction, **given: Any) -> Made:
+        return (CountMaker(self.planner).touches(epsilon, **given),), _table
 
     def sum(self, epsilon: Fraction, **given: Any) -> Made:
         return (self.planner.asking.sum(epsilon, **given),), _table
@@ -265,23 +207,3 @@ class _Maker:
         return tuple(asked.questions.values()), lambda kernel, answers: asked.release(
             [shown_table(each) for each in answers]
         )
-
-    def _counted(
-        self,
-        epsilon: Fraction,
-        groups: Grouping,
-        within: Scope,
-        max_groups: MaxGroups,
-        mechanism: str,
-        parameters: Mapping[str, Any],
-    ) -> Made:
-        asked = count_question(
-            self.planner,
-            epsilon,
-            groups,
-            within,
-            max_groups=max_groups,
-            mechanism=mechanism,
-            parameters=parameters,
-        )
-        return (asked,), _table

@@ -12,10 +12,12 @@ from typing import Any
 
 from onesided.data.release import Receipt, ReleaseKind
 from onesided.data.units import Unit
+from onesided.digits import plus_minus
 from onesided.ledger import Balance, Charge, ChargeRecord, Json, Ledger, Moment
 from onesided.ledger.totals import total_of
 from onesided.loss import Loss, show
 from onesided.mechanisms.rr import RandomizedResponse
+from onesided.session.lookups import TERM as LOOKUPS
 from onesided.session.receipts import guarantee
 
 MOST_MORE = 1_000_000
@@ -94,9 +96,11 @@ def promise(balance: Balance) -> str:
 
 def _promise_of_all(balance: Balance) -> str:
     unit = Unit(balance.terms.unit)
+    known = balance.terms.extra.get(LOOKUPS, {})
+    lookups = {name: each["max_units"] for name, each in known.items()}
     used = {each.spending.policy_id: each.spending for each in _charges(balance)}
     if not used or balance.terms.policy_id in used:
-        return guarantee(balance.total, balance.terms.policy_sql, unit)
+        return guarantee(balance.total, balance.terms.policy_sql, unit, lookups)
     if len(used) == 1:
         charges = list(_charges(balance))
         own = [
@@ -105,11 +109,11 @@ def _promise_of_all(balance: Balance) -> str:
             if not each.reserved
         ]
         held = [each.spending.loss for each in charges if each.reserved]
-        return guarantee(total_of(own, held), next(iter(used.values())).policy_sql, unit)
+        return guarantee(total_of(own, held), next(iter(used.values())).policy_sql, unit, lookups)
     # A unit of several rows is sensitive where each policy holds for some row of it; one row for
     # all of them would promise less, so the policies are named side by side.
     together = ") and (".join(sorted(each.policy_sql for each in used.values()))
-    return guarantee(balance.total, together, unit)
+    return guarantee(balance.total, together, unit, lookups)
 
 
 def outlook(balance: Balance, receipts: Mapping[int, Json]) -> str:
@@ -121,7 +125,7 @@ def outlook(balance: Balance, receipts: Mapping[int, Json]) -> str:
     more = how_often(latest.loss, balance)
     by = " × ".join(latest["request"]["by"]) or "total"
     error = latest.content["error"].get("expected_absolute_error_per_group")
-    size = "" if error is None else f" at ±{float(error):.2g}"
+    size = "" if error is None else f" at {plus_minus(float(error))}"
     each = f"{by} {'count' if by == 'total' else 'histogram'}{'' if more == 1 else 's'}"
     number = "no" if more == 0 else f"about {more:,}" if more < MOST_MORE else "any number of"
     return f"{left}: {number} more {each}{size} (ε = {show(latest.loss.epsilon)} each)."

@@ -132,7 +132,7 @@ class CommandStage:
         made = self.inner.session(
             Side.PLAIN, [request for request, _ in booked], [tape for _, tape in booked]
         )
-        return Run(tuple(seen), made.account)
+        return Run(tuple(seen), made.account, made.keys)
 
     def _asked(self, side: Side, request: Request, ledger: Path) -> dict[str, str]:
         """Run the command of a request; what it wrote, printed and returned."""

@@ -6,6 +6,7 @@ beyond Python's calendar are `Far`, which is in order with the others.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
@@ -164,8 +165,10 @@ def typed_values(column: pa.ChunkedArray) -> list[Value]:
 def _reader(kind: pa.DataType) -> Callable[[pa.Array], Value]:
     """What reads a cell of this type that is not NULL."""
     types = pa.types
-    if types.is_boolean(kind) or types.is_integer(kind) or types.is_floating(kind):
+    if types.is_boolean(kind) or types.is_integer(kind):
         return lambda cell: cell[0].as_py()
+    if types.is_floating(kind):
+        return lambda cell: _one_nan(cell[0].as_py())
     if types.is_string(kind):
         return lambda cell: _text(cell.view(pa.binary())[0].as_py())
     if types.is_large_string(kind):
@@ -184,6 +187,11 @@ def _moment_of(count: int, kind: Any) -> datetime | None:
     if abs(count) == INT64_MAX:
         return None if kind.tz is not None else moment(count)
     return moment(count * factor) if factor == 1 or abs(count) <= INT64_MAX // factor else None
+
+
+def _one_nan(number: float) -> float:
+    """All NaN are the same one."""
+    return math.nan if math.isnan(number) else number
 
 
 def _text(content: bytes) -> str | None:
@@ -259,9 +267,9 @@ def server_values(column: pa.ChunkedArray, field: Field) -> list[Value]:
     return [None if text is None else read(text) for text in column.to_pylist()]
 
 
-def _server_moment(text: str) -> datetime:
+def _server_moment(text: str) -> datetime | None:
     if text in ("infinity", "-infinity"):
-        return Far.at(_ENDLESS if text == "infinity" else -_ENDLESS)
+        return None  # no other engine has them
     try:
         found = datetime.fromisoformat(text)
     except ValueError:
@@ -269,9 +277,9 @@ def _server_moment(text: str) -> datetime:
     return found.astimezone(UTC).replace(tzinfo=None) if found.tzinfo else found
 
 
-def _server_day(text: str) -> date:
+def _server_day(text: str) -> date | None:
     found = _server_moment(text)
-    return FarDay.at(found.micros) if isinstance(found, Far) else found.date()
+    return None if found is None else found.date()
 
 
 def _server_number(text: str) -> Decimal | None:

@@ -113,6 +113,23 @@ class SessionReport:
         """Whether something is seen that follows from nothing public or released."""
         return bool(self.findings)
 
+    def __repr__(self) -> str:
+        return f"<Audit of whole releases: {self.said}; {self.words}>"
+
+    @property
+    def said(self) -> str:
+        """The verdict in words."""
+        return f"{len(self.findings)} findings" if self.findings else "nothing was found"
+
+    def _repr_html_(self) -> str:
+        from onesided import html
+
+        return html.card(
+            f"Audit of whole releases: {self.said}",
+            html.note(self.words),
+            *(html.note(each.words) for each in self.findings),
+        )
+
     @property
     def words(self) -> str:
         """One sentence of what was looked at."""

@@ -77,6 +77,8 @@ def _duckdb(table: pa.Table, folder: Path, options: str = "") -> Written:
     connection.execute(
         f"COPY (SELECT * FROM handed_over) TO {literal_path(path)} (FORMAT parquet{options})"
     )
+    if pq.read_schema(path).names != table.column_names:
+        raise Unwritable("DuckDB renames columns that differ in capitals alone")
     return {"source": str(path)}
 
 

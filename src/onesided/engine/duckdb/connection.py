@@ -13,6 +13,9 @@ from onesided.errors import ReleaseFailed, RequestError, SourceError
 
 Connection = duckdb.DuckDBPyConnection
 EngineError = duckdb.Error
+#: What a statement raises. DuckDB's words may quote a cell whose bytes are no letters: then Python
+#: cannot make its error, and raises this other one in its place.
+STATEMENT_ERRORS = (duckdb.Error, UnicodeDecodeError)
 OutOfMemory = duckdb.OutOfMemoryException
 _INTERRUPTED = "Query interrupted"
 #: A condition is evaluated on every row, against what a file's statistics say of its values, and a
@@ -27,7 +30,7 @@ def opening() -> Iterator[None]:
     try:
         with _interruptible():
             yield
-    except (duckdb.Error, OSError, pa.ArrowException):
+    except (*STATEMENT_ERRORS, OSError, pa.ArrowException):
         raise SourceError(
             "The data cannot be read: check that the files are whole, readable and of one schema."
         ) from None
@@ -39,7 +42,7 @@ def releasing() -> Iterator[None]:
     try:
         with _interruptible():
             yield
-    except (duckdb.Error, OSError, pa.ArrowException):
+    except (*STATEMENT_ERRORS, OSError, pa.ArrowException):
         raise ReleaseFailed(
             "The engine failed after the charge, which stands; check disk, memory and the source, "
             "and ask again."

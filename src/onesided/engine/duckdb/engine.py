@@ -22,9 +22,11 @@ from onesided.engine.base import (
     PublicTable,
     SampleQuery,
 )
+from onesided.engine.beside import Beside, FoundTable, SecretLookup, check_unique, repeated_keys
 from onesided.engine.columns_read import ColumnsRead
 from onesided.engine.csv_options import CsvOptions
-from onesided.engine.duckdb.connection import connect, opening, releasing
+from onesided.engine.duckdb.beside import TablesBeside
+from onesided.engine.duckdb.connection import STATEMENT_ERRORS, connect, opening, releasing
 from onesided.engine.duckdb.flavour import DuckDBFlavour, ThriftyDuckDBFlavour
 from onesided.engine.duckdb.mending import is_unreadable, mended, reads_all
 from onesided.engine.duckdb.source import FRAME, NAME, ORDER, POLICY, opened_source
@@ -34,7 +36,7 @@ from onesided.engine.sources import Files
 from onesided.engine.sql import Relation, Statements
 from onesided.engine.streams import HeldTable
 from onesided.engine.ties import sorted_ties
-from onesided.errors import ReleaseFailed
+from onesided.errors import ReleaseFailed, RequestError
 from onesided.language import BoundPredicate, Field, Predicate, Schema, Type
 
 BATCH_ROWS = 122_880
@@ -94,6 +96,8 @@ class DuckDBEngine:
                     f"SELECT {', '.join(listed)} FROM {self._source.rows.relation} LIMIT 0"
                 )
                 self._arrow = empty.to_arrow_table().schema
+            self._tables = TablesBeside(self._connection, self._spill.path)
+            self._beside = Beside()
         except BaseException:
             self.close()
             raise
@@ -134,11 +138,11 @@ class DuckDBEngine:
         return self._connection.sql(statements.inspection()).fetchall()
 
     def fingerprint(self) -> str:
-        if self._frame is not None:
-            return self._frame.fingerprint()
-        assert self._files is not None
         with opening():
-            return self._files.fingerprint()
+            held = self._files or self._frame
+            assert held is not None
+            own = held.fingerprint()
+            return self._beside.fingerprint(own, self._tables.states())
 
     def output_schema(self, columns: tuple[str, ...]) -> pa.Schema:
         return pa.schema([self._arrow.field(column) for column in columns])
@@ -206,6 +210,22 @@ class DuckDBEngine:
         self._connection.register(relation, table.content)
         return replace(table, relation=_FLAVOUR.name(relation))
 
+    def lookup_table(
+        self, name: str, source: Any, table: str | None, format: Mapping[str, Any] | None
+    ) -> FoundTable:
+        if table is not None:
+            raise RequestError(f"The lookup table {name} needs a file or a table in memory here.")
+        return self._tables.open(name, source, format)
+
+    def look_up(self, lookups: tuple[SecretLookup, ...]) -> None:
+        with opening():
+            for lookup in lookups:
+                found = self._connection.sql(repeated_keys(lookup, _FLAVOUR)).fetchall()
+                check_unique(lookup, int(found[0][0]))
+        self._beside = Beside(lookups)
+        self._schema = self._beside.schema(self._schema)
+        self._arrow = pa.schema([*self._arrow, *self._tables.fields(lookups)])
+
     def progress(self) -> float | None:
         """How far the running statement is; DuckDB answers this beside the running statement."""
         percent = self._connection.query_progress()
@@ -220,13 +240,15 @@ class DuckDBEngine:
 
         DuckDB looks at the statistics of every column that a FROM item lists, and may fail there.
         """
-        read = columns | self._unit.read
+        read = columns | self._unit.read | self._beside.needs(columns)
         relation = Relation(
             source=self._mended or self._source.selected(read),
             schema=self._schema,
             unit=self._unit,
             coin_key=f"getvariable('{_KEY_VARIABLE}')",
             row_text=NAME,
+            beside=self._beside.lookups,
+            read=read,
         )
         return Statements.on(relation, _FLAVOUR)
 
@@ -241,7 +263,8 @@ class DuckDBEngine:
                 raise ReleaseFailed(COLUMNS_CHANGED)
             if coins is not None:
                 self._connection.execute(f"SET VARIABLE {_KEY_VARIABLE} = $key", {"key": coins.key})
-            needed = self._unread & (columns.deciding | self._unit.read)
+            looked_up = self._beside.needs(columns.all)
+            needed = self._unread & (columns.deciding | self._unit.read | looked_up)
             needed |= self._unread & columns.all & self._source.rows.silent
             checks = [self._source.rows.checks[name] for name in needed]
             if checks and not reads_all(self._connection, self._source.rows, checks):
@@ -252,7 +275,7 @@ class DuckDBEngine:
         """What `work` gives; once more on a copy where it meets a cell that cannot be read."""
         try:
             return work(self._statements(columns))
-        except duckdb.Error as error:
+        except STATEMENT_ERRORS as error:
             if not self._can_mend(error):
                 raise
         self._mend()
@@ -269,7 +292,7 @@ class DuckDBEngine:
                     yield batch
                     given += len(batch)
                 return
-            except (duckdb.Error, OSError) as error:
+            except (*STATEMENT_ERRORS, OSError) as error:
                 if not self._can_mend(error):
                     raise
             self._mend()

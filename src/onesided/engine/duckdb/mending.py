@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from onesided.engine.arrow_total import fitted
+from onesided.engine.duckdb.connection import STATEMENT_ERRORS
 from onesided.engine.duckdb.flavour import DuckDBFlavour
 from onesided.engine.duckdb.parquet_format import Check
 from onesided.engine.duckdb.source import NAME, ORDER, Rows, Source
@@ -32,6 +33,7 @@ _ABOUT_CELLS = (
     duckdb.InvalidInputException,
     duckdb.ConversionException,
     duckdb.OutOfRangeException,
+    UnicodeDecodeError,
 )
 _ABOUT_CELLS_IN_STREAMS = ("Invalid Input Error", "Conversion Error", "Out of Range Error")
 
@@ -41,7 +43,7 @@ def reads_all(connection: duckdb.DuckDBPyConnection, rows: Rows, checks: Sequenc
     statement = f"SELECT {', '.join(check.expression for check in checks)} FROM {rows.relation}"
     try:
         return not any(connection.sql(statement).fetchall()[0])
-    except duckdb.Error as error:
+    except STATEMENT_ERRORS as error:
         if is_unreadable(error):
             return False
         raise
@@ -49,7 +51,7 @@ def reads_all(connection: duckdb.DuckDBPyConnection, rows: Rows, checks: Sequenc
 
 def is_unreadable(error: Exception) -> bool:
     """Whether an error is about a cell; a stream of batches gives it as an error of the system."""
-    if isinstance(error, duckdb.Error):
+    if isinstance(error, STATEMENT_ERRORS):
         return isinstance(error, _ABOUT_CELLS)
     return isinstance(error, OSError) and str(error).startswith(_ABOUT_CELLS_IN_STREAMS)
 

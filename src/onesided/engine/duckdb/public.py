@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 
 from onesided.data.private import PrivateDirectory
 from onesided.engine.base import PublicTable
-from onesided.engine.duckdb.connection import connect
+from onesided.engine.duckdb.connection import STATEMENT_ERRORS, connect
 from onesided.engine.duckdb.source import opened_source
 from onesided.engine.duckdb.types import column_of, field_of
 from onesided.engine.sources import Files, arrow_table
@@ -35,7 +34,7 @@ def read_public(name: str, source: Any) -> PublicTable:
             }
             listed = [column_of(column, opened.kinds[column]) for column in readable]
             content = connection.sql(opened.rows.select(listed)).to_arrow_table()
-    except (duckdb.Error, OSError, pa.ArrowException):
+    except (*STATEMENT_ERRORS, OSError, pa.ArrowException):
         raise SourceError(
             f"The public table {name} cannot be read: check that it is whole and has columns."
         ) from None

@@ -104,6 +104,23 @@ class Allocation:
         headings = ("question", "wanted", "ε", "expected error")
         return headings, [each.cells for each in self.allotted]
 
+    def __repr__(self) -> str:
+        able = sum(each.epsilon is not None for each in self.allotted)
+        return (
+            f"<Plan of {len(self.allotted)} questions: {able} can be had, for "
+            f"ε = {show(self.cost)} of {show(self.budget)}>"
+        )
+
+    def _repr_html_(self) -> str:
+        from onesided import html
+
+        headings, rows = self.cells()
+        return html.card(
+            "Plan",
+            html.table(headings, [[html.Cell(cell) for cell in row] for row in rows]),
+            html.facts({"cost": f"ε = {show(self.cost)} of {show(self.budget)}"}),
+        )
+
     def __str__(self) -> str:
         lines = [" | ".join(cells) for cells in self.cells()[1]]
         return "\n".join([*lines, f"ε = {show(self.cost)} of {show(self.budget)}"])

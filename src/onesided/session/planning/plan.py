@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from onesided.data.expectation import STATED_GROUPS
+from onesided.digits import plain_size
 from onesided.errors import RequestError
 from onesided.loss import show
 from onesided.mechanisms.base import PublicShape
@@ -111,7 +112,7 @@ class Option:
         if not self.errors:
             return "unknown"
         upper = "up to " if self.assumes == BucketAlgorithm.assumes else ""
-        sizes = " / ".join(f"{error:.3g}" for error in self.errors.values())
+        sizes = " / ".join(plain_size(error) for error in self.errors.values())
         numbers = " / ".join(f"{number:,}" for number in self.errors if number is not None)
         stated = f" for {numbers} groups" if numbers else ""
         supposing = f" with {self.supposing}" if self.supposing else ""
@@ -236,6 +237,26 @@ class Plan:
         ]
         return (*figure, *headings), rows
 
+    def __repr__(self) -> str:
+        best = self.best
+        said = "nothing can be had" if best is None else f"{best.mechanism} {best.said}"
+        cost = "" if self.cost is None else f", ε = {show(self.cost)}"
+        return f"<Plan: {said}{cost}>"
+
+    def _repr_html_(self) -> str:
+        from onesided import html
+
+        headings, rows = self.cells()
+        facts = {"supposed": "; ".join(self.basis.sources)}
+        if self.left is not None and self.budget is not None:
+            facts["left"] = f"ε = {show(self.left)} of {show(self.budget)}"
+        return html.card(
+            "Plan",
+            html.table(headings, [[html.Cell(cell) for cell in row] for row in rows]),
+            *map(html.note, [*self.folded(), *self.on_bounds()]),
+            html.facts(facts),
+        )
+
     def __str__(self) -> str:
         headings, rows = self.cells()
         widths = [max(map(len, column)) for column in zip(headings, *rows, strict=True)]
@@ -249,7 +270,9 @@ class Plan:
         """What is known of the bound on groups, in words."""
         said = []
         if self.left_out is not None and self.left_out >= LEAST_SAID:
-            said.append(f"max_groups = {self.facts.k} leaves out {self.left_out:.3g} more a group")
+            said.append(
+                f"max_groups = {self.facts.k} leaves out {plain_size(self.left_out)} more a group"
+            )
         return said if self.curve is None else [*said, self.curve.said]
 
     def plot(self) -> Any:

@@ -57,6 +57,20 @@ class SamplePlan:
         rows = "" if self.rows is None else f", in about {self.rows:,.0f} rows"
         return f"about {self.units:,.0f} units (±{self.spread:,.0f}){rows}"
 
+    def __repr__(self) -> str:
+        return f"<Plan of a sample: ε = {show(self.epsilon)}, {self.said}>"
+
+    def _repr_html_(self) -> str:
+        from onesided import html
+
+        cost = "unknown" if self.cost is None else show(self.cost)
+        left = {} if self.left is None or self.budget is None else {"left": _left(self)}
+        facts = {"expected": self.said, "cost": f"ε = {cost}", **left}
+        return html.card(
+            f"Plan of a sample at ε = {show(self.epsilon)}",
+            html.facts({**facts, "supposed": "; ".join(self.sources)}),
+        )
+
     def __str__(self) -> str:
         cost = "unknown" if self.cost is None else show(self.cost)
         fits = "" if self.fits else ", over budget"
@@ -83,3 +97,9 @@ def sample_plan(question: Samples, learnt: Learnt, *, share: float | None) -> Sa
         left=learnt.pricing.left,
         budget=learnt.pricing.budget,
     )
+
+
+def _left(plan: SamplePlan) -> str:
+    assert plan.left is not None
+    assert plan.budget is not None
+    return f"{show(plan.left)} of {show(plan.budget)}"

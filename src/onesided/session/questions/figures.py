@@ -76,6 +76,7 @@ class Figures:
         joined = lookups(self.facts.schema, self.facts.public, select.joins)
         inside: BoundPredicate | None = self.scope.inside
         for lookup in joined:
+            self.facts.withheld.refuse((own for own, _ in lookup.on), "what a table is joined by")
             inside = both(inside, found(lookup, self.schema))
         groups = self.facts.groups_of(
             self.schema,
@@ -129,6 +130,7 @@ class Figures:
     def _amount(self, figure: SelectFigure) -> Amount:
         (column,) = figure.columns
         schema, limits = self.schema, self.limits
+        self.facts.withheld.refuse([column], "added up")
         bounds, grids = (_by_column(schema, each) for each in (limits.bounds, limits.grid))
         if column not in bounds:
             raise RequestError(

@@ -29,6 +29,7 @@ def ngram_groups(
     - `domain`: the values of a token.
     """
     grams = Ngrams(facts.schema.resolve(by), facts.schema.resolve(order), n)
+    facts.withheld.refuse((grams.token, grams.position), "what n-grams are made of")
     check_ngrams(facts.schema, facts.unit, grams)
     wide = widened(facts.schema, grams)
     tokens = [spelled(column) for column in grams.columns]

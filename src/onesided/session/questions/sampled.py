@@ -29,7 +29,8 @@ class SampledCounts(CountingQuestion, Runnable):
         return None
 
     def check(self) -> None:
-        """Everything can be counted in a sample."""
+        """Everything can be counted in a sample but what must not be told of it."""
+        self.facts.check_sampled(self.groups.where, self.scope)
 
     def supposed(self, supposed: Supposed) -> PublicShape:
         """No bound on groups is kept: a unit of the sample counts in all of them."""

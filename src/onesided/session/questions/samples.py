@@ -12,9 +12,10 @@ from onesided.data.files import check_format
 from onesided.data.release import SAMPLE_FILE, ReleaseKind
 from onesided.engine.base import Engine, Placed, SampleQuery
 from onesided.errors import RequestError
-from onesided.language import BoundPredicate, Schema
+from onesided.language import BoundPredicate
 from onesided.loss import Loss, show
 from onesided.mechanisms.rr import keep_probability
+from onesided.session.facts import DatasetFacts
 from onesided.session.kept import kept, kept_elsewhere
 from onesided.session.questions.base import COINS, Question, ReleaseTerms, Runnable
 from onesided.session.requests import Request
@@ -74,10 +75,11 @@ class Samples(Question, Runnable):
 
 
 def chosen_columns(
-    schema: Schema, engine: Engine, columns: Sequence[str] | None
+    facts: DatasetFacts, engine: Engine, columns: Sequence[str] | None
 ) -> tuple[tuple[str, ...], pa.Schema]:
     """The columns of a sample, and the types in which they leave; refused before the charge."""
-    chosen = tuple(schema) if columns is None else tuple(map(schema.resolve, columns))
+    chosen = facts.shown if columns is None else tuple(map(facts.schema.resolve, columns))
+    facts.withheld.refuse(chosen, "in a sample")
     if not chosen or len(set(chosen)) != len(chosen):
         raise RequestError("columns must name at least one column, and each of them once.")
     leaving = engine.output_schema(chosen)

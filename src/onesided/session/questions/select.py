@@ -17,6 +17,7 @@ from onesided.language.query import Select, SelectFigure
 from onesided.language.tree import Expression, Value
 from onesided.loss import Loss, show
 from onesided.session.facts import DatasetFacts
+from onesided.session.lookups import lookup_statement
 from onesided.session.questions.figures import Figures, GroupQuestion, Limits
 from onesided.session.receipts import column_statement, guarantee, loss_statement
 from onesided.session.results import result
@@ -47,7 +48,8 @@ class AskedSelect:
             "columns": column_statement(answer.schema),
         }
         named = {figure.name: table for figure, table in tables.items()}
-        return QueryRelease(Receipt(content), payload_of(answer), named)
+        sources = {each.name: each.source.name for each in self.select.outputs}
+        return QueryRelease(Receipt(content), payload_of(answer), named, sources)
 
     def _receipt(self, receipts: Sequence[Receipt]) -> dict[str, Any]:
         """One receipt for the whole: the sums of what the figures' receipts say, and these."""
@@ -70,7 +72,10 @@ class AskedSelect:
             ),
             "mechanism": ", ".join(dict.fromkeys(str(each["mechanism"]) for each in receipts)),
             **loss_statement(loss),
-            "guarantee": guarantee(loss, policy_text(self.scope.policy), self.facts.unit),
+            **lookup_statement(self.facts.lookups, loss),
+            "guarantee": guarantee(
+                loss, policy_text(self.scope.policy), self.facts.unit, self.facts.promised
+            ),
             "noise": "; ".join(dict.fromkeys(str(each["noise"]) for each in receipts)),
             "error": {name: each["error"] for name, each in zip(names, receipts, strict=True)},
             "account": {

@@ -124,7 +124,8 @@ class SampledTouches(Touches):
     mechanism: ClassVar[str] = "rr"
 
     def check(self) -> None:
-        """Everything can be counted in a sample."""
+        """Everything can be counted in a sample but what must not be told of it."""
+        self.facts.check_sampled(self.groups.where, self.scope)
 
     @property
     def randomness(self) -> str:

@@ -1,0 +1,95 @@
+"""Lookup tables for DuckDB: copied at the opening into the private folder, and read from there.
+
+So no cell of their files is read after a charge, and none can be one that DuckDB does not read.
+Each copy is a database of its own, which has all types of DuckDB and needs no memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from onesided.data.private import PrivateDirectory
+from onesided.engine.beside import FoundTable, SecretLookup
+from onesided.engine.duckdb.connection import Connection, connect, opening, quoted
+from onesided.engine.duckdb.source import Source, opened_source
+from onesided.engine.duckdb.types import column_of, field_of
+from onesided.engine.sources import Files, arrow_table, frame_fingerprint
+from onesided.errors import SourceError
+from onesided.language import Schema, Type
+
+_COPY = "osd_beside"
+
+
+@dataclass
+class TablesBeside:
+    """The lookup tables of one engine, attached to its connection.
+
+    - `folder`: private, and removed by the engine.
+    """
+
+    connection: Connection
+    folder: Path
+    _given: dict[str, Files | pa.Table] = field(default_factory=dict, init=False)
+    _arrow: dict[str, pa.Schema] = field(default_factory=dict, init=False)
+
+    def open(self, name: str, source: Any, format: Mapping[str, Any] | None) -> FoundTable:
+        """Copy a table at a path or glob, or in memory, whose columns we can read."""
+        named = isinstance(source, str | Path)
+        given = Files.find(str(source)) if named else arrow_table(source)
+        database = f"{_COPY}{len(self._given)}"
+        path = self.folder / f"{database}.db"
+        try:
+            found = _copied(given, path, database, format)
+        except (duckdb.Error, OSError, pa.ArrowException):
+            raise SourceError(
+                f"The lookup table {name} cannot be read: check that it is whole, that its texts "
+                "are UTF-8, and that it has columns."
+            ) from None
+        kinds = {column: field_of(kind) for column, kind in found.kinds.items()}
+        schema = Schema.of({name: kind for name, kind in kinds.items() if kind.type != Type.OTHER})
+        with opening():
+            self.connection.execute(f"ATTACH {quoted(str(path))} AS {database} (READ_ONLY)")
+            relation = f"{database}.main.{_COPY}"
+            empty = self.connection.sql(f"SELECT * FROM {relation} LIMIT 0").to_arrow_table()
+        self._given[name], self._arrow[name] = given, empty.schema
+        return FoundTable(name, schema, dict(found.format), relation, held=True)
+
+    def states(self) -> list[str]:
+        """Names the state of each table in its source."""
+        return [
+            given.fingerprint() if isinstance(given, Files) else frame_fingerprint(given)
+            for given in self._given.values()
+        ]
+
+    def fields(self, lookups: Sequence[SecretLookup]) -> Iterator[pa.Field]:
+        """The columns as they leave."""
+        for lookup in lookups:
+            for name, column in lookup.columns.items():
+                yield self._arrow[lookup.name].field(column).with_name(name)
+
+
+def _copied(
+    given: Files | pa.Table, path: Path, database: str, format: Mapping[str, Any] | None
+) -> Source:
+    """The readable columns in our form as a table of a new database at `path`."""
+    folder = PrivateDirectory()
+    try:
+        with connect(folder.path, None) as connection:
+            found = opened_source(connection, given, folder.path, format, rows_named=False)
+            listed = [
+                column_of(name, kind)
+                for name, kind in found.kinds.items()
+                if field_of(kind).type is not Type.OTHER
+            ]
+            connection.execute(f"ATTACH {quoted(str(path))} AS {database}")
+            connection.execute(f"CREATE TABLE {database}.{_COPY} AS {found.rows.select(listed)}")
+            connection.execute(f"DETACH {database}")
+            return found
+    finally:
+        folder.remove()
