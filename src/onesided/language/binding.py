@@ -31,12 +31,14 @@ from onesided.language.tree import (
     IsTruth,
     Like,
     Literal,
+    Local,
     Negate,
     Not,
     Or,
     Part,
     PartOf,
     rebuild,
+    walk,
 )
 from onesided.language.types import (
     EXACT_NUMERIC,
@@ -108,6 +110,8 @@ def type_of(node: Expression) -> Type:
             return Type.TEXT
         case PartOf(Part.DATE):
             return Type.DATE
+        case Local():
+            return Type.TIMESTAMP
         case Arithmetic() | Negate() | Bucket() | PartOf():
             return Type.INTEGER
         case Literal() | Column():
@@ -210,6 +214,7 @@ class _Binder:
         allowed = (Type.TIMESTAMP,) if node.part is Part.HOUR else (Type.TIMESTAMP, Type.DATE)
         named = " or ".join(kind.value for kind in allowed)
         operand = self._expect(node.operand, f"a {named} in {node.part.value}()", *allowed)
+        operand = _on_the_wall(node, operand)
         kind = Type.DATE if node.part is Part.DATE else Type.INTEGER
         return _Typed(PartOf(node.part, operand), kind, INTEGER_DIGITS)
 
@@ -225,6 +230,21 @@ class _Binder:
     def _unified(self, whole: Expression, parts: Sequence[Expression]) -> tuple[Expression, ...]:
         typed = [self.visit(part) for part in parts]
         return _all_adapted(typed, _common(whole, typed))
+
+
+def _on_the_wall(node: PartOf, operand: Expression) -> Expression:
+    """The operand in the zone that is declared for it."""
+    columns = [part for part in walk(operand) if isinstance(part, Column)]
+    zones = {each.field.zone for each in columns if each.field is not None} - {None}
+    if not zones:
+        return operand
+    if not isinstance(operand, Column):
+        raise PolicyError(
+            f"{_shown(node)} joins columns of which some have a time zone; take the part of each."
+        )
+    zone = zones.pop()
+    assert zone is not None
+    return Local(operand, zone)
 
 
 def _common(whole: Expression, parts: Sequence[_Typed]) -> Type | None:

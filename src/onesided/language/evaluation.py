@@ -32,6 +32,7 @@ from onesided.language.tree import (
     Letters,
     Like,
     Literal,
+    Local,
     Negate,
     Not,
     Operator,
@@ -41,6 +42,7 @@ from onesided.language.tree import (
     Value,
 )
 from onesided.language.types import INT64_MAX, INT64_MIN, Type
+from onesided.language.zones import on_the_wall
 
 UPPER_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 LOWER_LETTERS = UPPER_LETTERS.lower()
@@ -220,6 +222,8 @@ def _of_one_value(node: Expression, value: Any) -> Value:
             return _in_range(value - value % width)
         case PartOf(part):
             return _part(part, value)
+        case Local(_, zone):
+            return on_the_wall(value, zone)
         case _:
             raise AssertionError(f"{type(node).__name__} has no value")
 

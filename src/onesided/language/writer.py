@@ -9,7 +9,7 @@ for any value: what has no answer is NULL, which makes a row sensitive and keeps
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from typing import ClassVar
@@ -36,6 +36,7 @@ from onesided.language.tree import (
     Letters,
     Like,
     Literal,
+    Local,
     Negate,
     Not,
     Operator,
@@ -45,6 +46,7 @@ from onesided.language.tree import (
 )
 from onesided.language.types import Type
 from onesided.language.words import quoted
+from onesided.language.zones import END, FIRST, offsets
 
 
 class Writer(ABC):
@@ -129,6 +131,8 @@ class Writer(ABC):
                 return self.checked(Operator.MINUS, *self._bucket(self.write(operand), width))
             case PartOf(part, operand):
                 return self.part_of(part, self.write(operand))
+            case Local(operand, zone):
+                return self._local(self.write(operand), zone)
             case _:
                 raise AssertionError(f"{type(node).__name__} cannot be rendered")
 
@@ -230,6 +234,24 @@ class Writer(ABC):
     @abstractmethod
     def checked(self, operator: Operator, left: str, right: str) -> str:
         """64-bit arithmetic that gives NULL where the result does not fit."""
+
+    def _local(self, text: str, zone: str) -> str:
+        """What clocks show, found by halving the list of their changes."""
+        first, end = (self._literal(Type.TIMESTAMP, each) for each in (FIRST, END))
+        shifted = self._shifted(text, offsets(zone))
+        return f"(CASE WHEN {text} >= {first} AND {text} < {end} THEN {shifted} END)"
+
+    def _shifted(self, text: str, changes: Sequence[tuple[datetime, int]]) -> str:
+        if len(changes) == 1:
+            return self.later(text, changes[0][1])
+        half = len(changes) // 2
+        change = self._literal(Type.TIMESTAMP, changes[half][0])
+        before, after = (self._shifted(text, each) for each in (changes[:half], changes[half:]))
+        return f"(CASE WHEN {text} < {change} THEN {before} ELSE {after} END)"
+
+    def later(self, text: str, seconds: int) -> str:
+        """A point in time some seconds later, far from the ends of the calendar."""
+        return f"({text} + INTERVAL '{seconds} seconds')"
 
     @abstractmethod
     def part_of(self, part: Part, text: str) -> str:

@@ -72,7 +72,8 @@ class DataFusionEngine(RemoteEngine):
                 self._source = self._read(format, rows_named=unit.is_row)
                 self._register(_ROWS, self._source.rows)
             check_format(self.format, format)
-            self._unit = unit.bind(self.schema)
+            self._schema = unit.zones.applied(self._source.schema)
+            self._unit = unit.bind(self._schema)
         except BaseException:
             self.close()
             raise
@@ -86,7 +87,7 @@ class DataFusionEngine(RemoteEngine):
 
     @property
     def schema(self) -> Schema:
-        return self._source.schema
+        return self._schema
 
     @property
     def format(self) -> dict[str, Any]:

@@ -87,7 +87,8 @@ class DuckDBEngine:
                 )
             self._unread = set(self._source.rows.checks)
             kinds = self._source.kinds
-            self._schema = Schema.of({name: field_of(kind) for name, kind in kinds.items()})
+            fields = {name: field_of(kind) for name, kind in kinds.items()}
+            self._schema = unit.zones.applied(Schema.of(fields))
             self._unit = unit.bind(self._schema)
             self._mended: str | None = None
             with opening():

@@ -65,6 +65,9 @@ class SparkWriter(Writer):
         }
         return f"{functions[operator]}(CAST({left} AS BIGINT), CAST({right} AS BIGINT))"
 
+    def later(self, text: str, seconds: int) -> str:
+        return f"({text} + INTERVAL '{seconds}' SECOND)"
+
     def part_of(self, part: Part, text: str) -> str:
         match part:
             case Part.HOUR:
