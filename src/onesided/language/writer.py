@@ -236,17 +236,18 @@ class Writer(ABC):
         """64-bit arithmetic that gives NULL where the result does not fit."""
 
     def _local(self, text: str, zone: str) -> str:
-        """What clocks show, found by halving the list of their changes."""
+        """What clocks show; outside of the list nothing."""
         first, end = (self._literal(Type.TIMESTAMP, each) for each in (FIRST, END))
-        shifted = self._shifted(text, offsets(zone))
+        shifted = self.on_the_wall(text, offsets(zone))
         return f"(CASE WHEN {text} >= {first} AND {text} < {end} THEN {shifted} END)"
 
-    def _shifted(self, text: str, changes: Sequence[tuple[datetime, int]]) -> str:
+    def on_the_wall(self, text: str, changes: Sequence[tuple[datetime, int]]) -> str:
+        """A moment later by what was ahead from the last change on, found by halving the list."""
         if len(changes) == 1:
             return self.later(text, changes[0][1])
         half = len(changes) // 2
         change = self._literal(Type.TIMESTAMP, changes[half][0])
-        before, after = (self._shifted(text, each) for each in (changes[:half], changes[half:]))
+        before, after = (self.on_the_wall(text, each) for each in (changes[:half], changes[half:]))
         return f"(CASE WHEN {text} < {change} THEN {before} ELSE {after} END)"
 
     def later(self, text: str, seconds: int) -> str:
