@@ -39,6 +39,7 @@ from onesided.language.tree import (
     IsTruth,
     Like,
     Literal,
+    Local,
     Negate,
     Not,
     Operator,
@@ -51,6 +52,7 @@ from onesided.language.tree import (
     Trim,
     children,
     rebuild,
+    walk,
 )
 from onesided.language.types import (
     EXACT_NUMERIC,
@@ -135,6 +137,8 @@ def type_of(node: Expression) -> Type:
             return type_of(operand)
         case Substring() | Trim():
             return Type.TEXT
+        case Local():
+            return Type.TIMESTAMP
         case Arithmetic() | Negate() | Bucket() | PartOf():
             return Type.INTEGER
         case Literal() | Column():
@@ -247,6 +251,7 @@ class _Binder:
         operand = self._expect(node.operand, f"a {named} in {node.part.value}()", *allowed)
         if node.part in OF_THE_CALENDAR:
             operand = _as_it_is(self.visit(node.operand), operand)
+        operand = _on_the_wall(node, operand)
         kind = Type.DATE if node.part is Part.DATE else Type.INTEGER
         return Typed(PartOf(node.part, operand), kind, INTEGER_DIGITS)
 
@@ -255,7 +260,7 @@ class _Binder:
         allowed = (Type.TIMESTAMP,) if of_a_day else (Type.TIMESTAMP, Type.DATE)
         named = " or ".join(kind.value for kind in allowed)
         operand = self._expect(node.operand, f"a {named} in date_trunc()", *allowed)
-        operand = _as_it_is(self.visit(node.operand), operand)
+        operand = _on_the_wall(node, _as_it_is(self.visit(node.operand), operand))
         kind = None if self._schema is None else type_of(operand)
         return Typed(StartOf(node.span, operand), kind)
 
@@ -310,6 +315,21 @@ def _as_it_is(typed: Typed, moment: Expression) -> Expression:
 def float_steps(node: Expression) -> int:
     """How many operations on floats stand within each other."""
     return isinstance(node, FloatArithmetic) + max(map(float_steps, children(node)), default=0)
+
+
+def _on_the_wall(node: PartOf | StartOf, operand: Expression) -> Expression:
+    """The operand in the zone that is declared for it."""
+    columns = [part for part in walk(operand) if isinstance(part, Column)]
+    zones = {each.field.zone for each in columns if each.field is not None} - {None}
+    if not zones:
+        return operand
+    if not isinstance(operand, Column):
+        raise PolicyError(
+            f"{_shown(node)} joins columns of which some have a time zone; take the part of each."
+        )
+    zone = zones.pop()
+    assert zone is not None
+    return Local(operand, zone)
 
 
 def _common(whole: Expression, parts: Sequence[Typed]) -> Type | None:

@@ -29,6 +29,7 @@ from onesided.language.tree import (
     IsTruth,
     Like,
     Literal,
+    Local,
     Negate,
     Not,
     Operator,
@@ -87,7 +88,7 @@ def _within(node: Expression, least: _Binding) -> str:
 
 def _write(node: Expression) -> tuple[str, _Binding]:
     match node:
-        case Convert(operand):  # binding makes it, and a text has no word for it
+        case Convert(operand) | Local(operand):  # binding makes it, and a text has no word for it
             return _write(operand)
         case Or(operands):
             return " OR ".join(_within(part, _Binding.AND) for part in operands), _Binding.OR

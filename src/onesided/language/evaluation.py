@@ -35,6 +35,7 @@ from onesided.language.tree import (
     Letters,
     Like,
     Literal,
+    Local,
     Negate,
     Not,
     Operator,
@@ -46,6 +47,7 @@ from onesided.language.tree import (
     Value,
 )
 from onesided.language.types import INT64_MAX, INT64_MIN, Type
+from onesided.language.zones import on_the_wall
 
 UPPER_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 LOWER_LETTERS = UPPER_LETTERS.lower()
@@ -235,6 +237,8 @@ def _of_one_value(node: Expression, value: Any) -> Value:
             return str(value)[start - 1 : start - 1 + length]
         case Trim():
             return str(value).strip(" ")
+        case Local(_, zone):
+            return on_the_wall(value, zone)
         case _:
             raise AssertionError(f"{type(node).__name__} has no value")
 

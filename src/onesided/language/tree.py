@@ -99,6 +99,14 @@ class Convert:
 
 
 @dataclass(frozen=True)
+class Local:
+    """The moment `operand` as clocks in `zone` show it; only binding makes these."""
+
+    operand: Expression
+    zone: str
+
+
+@dataclass(frozen=True)
 class And:
     operands: tuple[Expression, ...]
 
@@ -243,6 +251,7 @@ Expression: TypeAlias = (
     Literal
     | Column
     | Convert
+    | Local
     | And
     | Or
     | Not

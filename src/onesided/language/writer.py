@@ -9,7 +9,7 @@ for any value: what has no answer is NULL, which makes a row sensitive and keeps
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from typing import ClassVar
@@ -39,6 +39,7 @@ from onesided.language.tree import (
     Letters,
     Like,
     Literal,
+    Local,
     Negate,
     Not,
     Operator,
@@ -52,6 +53,7 @@ from onesided.language.tree import (
 )
 from onesided.language.types import Type
 from onesided.language.words import quoted
+from onesided.language.zones import END, FIRST, offsets
 
 
 class Writer(ABC):
@@ -147,11 +149,15 @@ class Writer(ABC):
                 return f"substr({self.write(operand)}, {start}, {length})"
             case Trim(operand):
                 return f"trim({self.write(operand)})"
+            case Local(operand, zone):
+                return self._local(self.write(operand), zone)
             case _:
                 raise AssertionError(f"{type(node).__name__} cannot be rendered")
 
     def _in_calendar(self, operand: Expression, result: str) -> str:
         """`result` where its operand lies in the years 1 to 9999; engines disagree beyond."""
+        if isinstance(operand, Local):  # which is NULL beyond
+            return result
         text, kind = self.write(operand), type_of(operand)
         ends: tuple[date, date] = (date.min, date.max)
         if kind is Type.TIMESTAMP:
@@ -276,6 +282,25 @@ class Writer(ABC):
     @abstractmethod
     def checked(self, operator: Operator, left: str, right: str) -> str:
         """64-bit arithmetic that gives NULL where the result does not fit."""
+
+    def _local(self, text: str, zone: str) -> str:
+        """What clocks show; outside of the list nothing."""
+        first, end = (self._literal(Type.TIMESTAMP, each) for each in (FIRST, END))
+        shifted = self.on_the_wall(text, offsets(zone))
+        return f"(CASE WHEN {text} >= {first} AND {text} < {end} THEN {shifted} END)"
+
+    def on_the_wall(self, text: str, changes: Sequence[tuple[datetime, int]]) -> str:
+        """A moment later by what was ahead from the last change on, found by halving the list."""
+        if len(changes) == 1:
+            return self.later(text, changes[0][1])
+        half = len(changes) // 2
+        change = self._literal(Type.TIMESTAMP, changes[half][0])
+        before, after = (self.on_the_wall(text, each) for each in (changes[:half], changes[half:]))
+        return f"(CASE WHEN {text} < {change} THEN {before} ELSE {after} END)"
+
+    def later(self, text: str, seconds: int) -> str:
+        """A point in time some seconds later, far from the ends of the calendar."""
+        return f"({text} + INTERVAL '{seconds} seconds')"
 
     @abstractmethod
     def part_of(self, part: Part, text: str) -> str:

@@ -23,7 +23,7 @@ from onesided.session.planning.planner import Planner
 from onesided.session.questions.base import Question
 from onesided.session.questions.figures import Bound
 from onesided.session.questions.samples import chosen_columns
-from onesided.session.several import Answers, asked_together
+from onesided.session.several import Answers, asked_together, of_part
 from onesided.session.showing import shown_sample, shown_table
 from onesided.spelling import arguments_named
 
@@ -361,20 +361,24 @@ class Dataset(OpenedData):
         epsilon: Number | None = None,
         purpose: str = "",
         yes: bool = False,
+        part: Mapping[str, Any] | None = None,
     ) -> Answers:
         """The answers to several questions, charged all or none.
 
         - `questions`: for each what it asks (count, ngrams, touches, sum, mean, sample or sql), the
           arguments of that, its `epsilon`, and a `name` for its answer.
         - `epsilon`: shared evenly by the questions that say none.
+        - `part`: ask all of them of this part alone, and once for all: where the data have grown
+          since, what was answered for the part is returned, and nothing is charged.
 
         After a crash the same call goes on: what was charged is never charged again.
         """
-        asked = asked_together(self.plan, questions, epsilon, yes=yes)
+        wishes = questions if part is None else of_part(questions, part)
+        asked = asked_together(self.plan, wishes, epsilon, yes=yes)
         flat = [question for each in asked for question in each.questions]
         with self._at_work():
             kernel = self._books.kernel(sum((each.epsilon for each in asked), start=Fraction(0)))
-            answers = iter(kernel.ask(flat, purpose=purpose))
+            answers = iter(kernel.ask(flat, purpose=purpose, once=part is not None))
             return Answers(
                 {
                     each.name: each.show(kernel, list(islice(answers, len(each.questions))))

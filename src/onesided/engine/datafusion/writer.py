@@ -93,6 +93,9 @@ class DataFusionWriter(Writer):
         clamped = f"least(greatest({exact}, {below}), {above})"
         return f"CAST(nullif(nullif({clamped}, {below}), {above}) AS BIGINT)"
 
+    def later(self, text: str, seconds: int) -> str:
+        return f"arrow_cast(CAST({text} AS BIGINT) + {seconds * 10**6}, '{_MOMENT}')"
+
     def part_of(self, part: Part, text: str) -> str:
         number = f"CAST({text} AS BIGINT)"
         finite = f"nullif(nullif({number}, {INT64_MAX}), -{INT64_MAX})"
