@@ -100,7 +100,7 @@ class Dataset(OpenedData):
     ) -> Release:
         """How many units are in each group.
 
-        - `by`: columns, or hour, weekday, date or bucket of a column.
+        - `by`: columns, or other values of a row, such as hour(ts) or bucket(age, 10).
         - `max_groups`: the most groups that count for one unit; needed where a unit can be in
           several, since the noise grows with it. "auto" finds the one that promises the least
           error, from what was released already or by a look at 2 to 10 % of ε.
