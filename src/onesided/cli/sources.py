@@ -185,7 +185,7 @@ def opened(
     with stop.telling(lambda: NOTHING_CHARGED), working("Opening"):
         from onesided.session import open_dataset
 
-        arguments, file = _arguments(source, **options)
+        arguments, file = dataset_arguments(source, **options)
         refuse_needed(outputs, arguments, (file, *domains.values()))
         dataset = open_dataset(**arguments)
     try:
@@ -232,7 +232,7 @@ def _standing(dataset: Any) -> str:
     )
 
 
-def _arguments(
+def dataset_arguments(
     source: str | None, *, config: Path | None, epsilon: str | None = None, **options: Any
 ) -> tuple[dict[str, Any], Path | None]:
     """The arguments of `onesided.open`, and the file that describes the data set, if one does.
