@@ -21,7 +21,7 @@ EXACT = 10**6
 #: One in so many is asked in a short run.
 STRIDE = 7
 #: At least this share is answered; the rest says in one sentence why not.
-ANSWERED = 0.59
+ANSWERED = 0.62
 #: Steps of a grid, and totals of units that noise still moves a little.
 CLOSE = 5e-3
 OTHERWISE = {

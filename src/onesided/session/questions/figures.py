@@ -57,6 +57,14 @@ class Limits:
     domain: Mapping[str, Sequence[Any]]
     mechanism: str = "auto"
 
+    def ranges(self, schema: Schema) -> dict[str, Range]:
+        """Between which numbers columns of this schema are declared to lie."""
+        return {
+            schema.resolve(name): _range(name, pair)
+            for name, pair in self.bounds.items()
+            if _is_pair(pair) and any(name.lower() == known.lower() for known in schema)
+        }
+
 
 @dataclass(frozen=True, kw_only=True)
 class Figures:
