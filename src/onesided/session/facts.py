@@ -162,6 +162,5 @@ class DatasetFacts:
     @property
     def _determined(self) -> frozenset[str]:
         """The looked-up columns that are constant within each unit."""
-        unit = set(self.unit.columns)
-        found = (each for each in self.lookups if {own for own, _ in each.on} <= unit)
-        return frozenset(name for each in found for name in each.columns)
+        found = (each.determined(self.unit.columns) for each in self.lookups)
+        return frozenset().union(*found)
