@@ -20,6 +20,7 @@ from support.engines import (
     FILE,
     EngineName,
     Opener,
+    column_total,
     comparable,
     count_query,
     counted,
@@ -179,7 +180,7 @@ def test_units_of_one_row(opened: Opener, table: pa.Table) -> None:
     """A histogram of a sample, sums of floats, and a coin that follows its key."""
     with closing(opened(table, ("id",))) as engine:
         reference = Reference.of(table, ("id",))
-        total = Total("amount", Fraction(1, 2), 100)
+        total = column_total("amount", Fraction(1, 2), 100)
         for query in (
             count_query(engine, POLICY, ["room", "flag"], epsilon="1/2"),
             count_query(engine, POLICY, ["room"], max_groups=2, totals=(total, ROWS_UP_TO_THREE)),
@@ -196,7 +197,7 @@ ROWS_UP_TO_THREE = Total(None, Fraction(1), 3)
 
 @pytest.mark.parametrize("columns", [["small", "number"], ["price"]], ids="-".join)
 def test_sums(engine: Engine, table: pa.Table, columns: list[str]) -> None:
-    totals = tuple(Total(column, Fraction(1, 2), 100) for column in columns)
+    totals = tuple(column_total(column, Fraction(1, 2), 100) for column in columns)
     query = count_query(engine, POLICY, ["room"], max_groups=2, totals=(*totals, ROWS_UP_TO_THREE))
     expected = Reference.of(table, UNIT).count(query)
     assert comparable(counted(engine.count(query))) == comparable(expected)
@@ -231,7 +232,7 @@ def test_rows_are_units_where_files_name_them(named: Opener, table: pa.Table) ->
 
 
 def test_a_declared_unique_key_changes_nothing(table: pa.Table, postgres_url: str) -> None:
-    engine: Any = postgres_opener(postgres_url)(table, ("id",), ", PRIMARY KEY (id)")
+    engine: Any = postgres_opener(postgres_url)(table, ("id",), constraint=", PRIMARY KEY (id)")
     assert engine.rows_are_units
     reference = Reference.of(table, ("id",))
     query = sample_query(engine, POLICY, where="small > 0")

@@ -11,13 +11,13 @@ import pytest
 
 from onesided.audit.session.reference import Reference
 from onesided.data.units import Unit
-from onesided.engine.base import CountQuery, Total
+from onesided.engine.base import CountQuery
 from onesided.engine.postgres.engine import PostgresEngine
-from support.engines import comparable, count_query, counted, load
+from support.engines import column_total, comparable, count_query, counted, load
 from support.visits import POLICY, UNIT, visits
 
 TABLE = visits(devices=40)
-NUMBERS = Total("device", Fraction(7), 9)
+NUMBERS = column_total("device", Fraction(7), 9)
 QUERIES: dict[str, dict[str, Any]] = {
     "pairs": {"by": ["room", "hour(ts)"]},
     "some rows": {"by": ["room"], "where": "hour(ts) < 12"},

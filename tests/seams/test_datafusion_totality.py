@@ -14,14 +14,14 @@ import pytest
 
 from onesided.audit.session.hostile import HOSTILE, Hostile
 from onesided.data.units import Unit
-from onesided.engine.base import Engine, Total
+from onesided.engine.base import Engine
 from onesided.engine.datafusion.engine import DataFusionEngine
 from onesided.engine.duckdb.engine import DuckDBEngine
 from onesided.language import Type
 from onesided.language.types import NUMERIC
-from support.engines import count_query, counted, sample_query
+from support.engines import column_total, count_query, counted, sample_query
 
-STEPS = Total("x", Fraction(1, 100), 10**6)
+STEPS = column_total("x", Fraction(1, 100), 10**6)
 #: What DuckDB has words for, and of which DataFusion is only asked whether there is a value.
 OTHER_HERE = ("date64", "uuid")
 #: What is held against DuckDB in files, too; of other types Arrow writes more than DuckDB reads.

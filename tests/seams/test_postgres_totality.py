@@ -13,12 +13,11 @@ import pyarrow as pa
 import pytest
 
 from onesided.data.units import Unit
-from onesided.engine.base import Total
 from onesided.engine.postgres.engine import PostgresEngine
 from onesided.engine.postgres.writer import PostgresWriter
 from onesided.errors import RequestError, SourceError
 from onesided.language import Predicate, Type
-from support.engines import count_query, counted, load, sample_query, sampled
+from support.engines import column_total, count_query, counted, load, sample_query, sampled
 from support.hostile import ARROW, hostile_corpus, hostile_rows
 from support.predicates import SCHEMA
 
@@ -196,7 +195,7 @@ def test_sums_of_far_numbers(postgres_url: str) -> None:
     with opened(postgres_url, "sums") as engine:
         for column in ("f", "n", "i"):
             for grid in (Fraction(1), Fraction(1, 2**60), Fraction(10**20)):
-                total = Total(column, grid, 100)
+                total = column_total(column, grid, 100)
                 query = count_query(engine, "id = 2", ["id"], max_groups=1, totals=(total,))
                 assert len(engine.count(query).all) == 2
 

@@ -25,7 +25,7 @@ series_option = click.option(
     help="With --part: a folder with a CSV file for each answer, which gets the part's rows once.",
 )
 on_option = click.option(
-    "--on",
+    "--as-of",
     metavar="DATE",
     help="The day that yesterday and today are counted from, as in 2026-01-31; default: today.",
 )
@@ -40,14 +40,14 @@ def named_part(text: str | None, on: str | None) -> dict[str, str] | None:
     """The part that is said, with a day in place of a word."""
     if text is None:
         if on is not None:
-            raise RequestError("--on goes with --part, such as day=yesterday.")
+            raise RequestError("--as-of goes with --part, such as day=yesterday.")
         return None
     ((column, value),) = named_values((text,), "--part").items()
     if value in _WORDS:
         try:
             day = date.today() if on is None else date.fromisoformat(on)
         except ValueError:
-            raise RequestError("--on takes a date such as 2026-01-31.") from None
+            raise RequestError("--as-of takes a date such as 2026-01-31.") from None
         value = (day - timedelta(days=_WORDS[value])).isoformat()
     return {column: value}
 

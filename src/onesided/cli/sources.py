@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from onesided.cli.inputs import refuse_needed
+from onesided.cli.lookups import LOOKUP_OPTIONS, placed, take_lookups
 from onesided.cli.output import working
 from onesided.cli.stop import NOTHING_CHARGED, Stop
 from onesided.engine.registry import addresses
@@ -61,6 +62,7 @@ _OPTIONS = (
         help="Columns of the unit; releases on different values of one cost their maximum, not "
         "their sum.",
     ),
+    *LOOKUP_OPTIONS,
     _PART,
     _STRICTER,
     click.option(
@@ -118,7 +120,7 @@ max_groups_option = click.option(
     type=_MaxGroups(),
     help="The most groups in which one unit counts; a count takes auto, and finds it.",
 )
-_ACCOUNT = ("unit", "policy", "ledger", "name", "partition_by")
+_ACCOUNT = ("unit", "policy", "ledger", "name", "partition_by", "withhold")
 _ASKED = ("where", "by", "max_groups", "fresh", "yes")
 """The options that a question takes as they are called, where its command has them."""
 
@@ -241,10 +243,12 @@ def dataset_arguments(
     `options` are arguments of `onesided.open`. They come before what a description says, except
     for those that name the account: two ways to say these would be two accounts for the same data.
     """
+    lookups = take_lookups(options)
     given = {name: value for name, value in options.items() if value is not None}
     given.update(_named_options(given.pop("csv", ()), given.pop("time_zone", ())))
-    if "partition_by" in given:
-        given["partition_by"] = split_list(given["partition_by"])
+    for name in ("partition_by", "withhold"):
+        if name in given:
+            given[name] = split_list(given[name])
     described = None if source is None else description(source, config)
     if described is not None:
         twice = [name for name in _ACCOUNT if name in given and name in described.arguments]
@@ -267,6 +271,10 @@ def dataset_arguments(
         )
     else:
         arguments = {"source": source, **given}
+    if lookups:
+        if "lookups" in arguments:
+            raise RequestError(f"{source} has its lookups in a file already; leave --lookup out.")
+        arguments["lookups"] = placed(lookups, in_tables="table" in arguments)
     if epsilon is not None:
         from onesided.loss import privacy_loss
 

@@ -54,7 +54,7 @@ class Unit:
     @property
     def read(self) -> frozenset[str]:
         """The columns of the table that the key is made from."""
-        return self.stored | {key.column for key in self.computed}
+        return self.stored | {name for key in self.computed for name in key.columns}
 
     @property
     def stored(self) -> frozenset[str]:

@@ -12,9 +12,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import gcd, prod
 from typing import Any, Protocol, runtime_checkable
+
+import pyarrow as pa
 
 from onesided.engine.flavour import Flavour
 from onesided.errors import SourceError
@@ -40,6 +42,11 @@ class FoundTable:
     format: Mapping[str, Any]
     relation: str
     held: bool
+
+
+def readable(schema: Schema) -> Schema:
+    """The columns of types that are ours: all others are left out of a lookup table."""
+    return Schema.of({name: each for name, each in schema.fields if each.type is not Type.OTHER})
 
 
 @dataclass(frozen=True)
@@ -133,14 +140,11 @@ class HoldsLookups(Protocol):
         ...
 
 
-@dataclass
+@dataclass(frozen=True)
 class Beside:
-    """The lookups of an engine.
+    """The lookups of an engine."""
 
-    - `states`: names the state of each table, when it is asked for; secret.
-    """
-
-    lookups: tuple[SecretLookup, ...] = field(default=())
+    lookups: tuple[SecretLookup, ...] = ()
 
     def schema(self, own: Schema) -> Schema:
         """The columns of the data, and those of every lookup."""
@@ -155,6 +159,15 @@ class Beside:
     def needs(self, read: Collection[str]) -> frozenset[str]:
         """The columns of the data that the lookups need beside those that are read."""
         return frozenset().union(*(each.needs(read) for each in self.lookups))
+
+    def leaving(self, own: pa.Schema, tables: Mapping[str, pa.Schema]) -> pa.Schema:
+        """The columns as they leave, from those of the data and of each table."""
+        beside = (
+            tables[lookup.name].field(column).with_name(name)
+            for lookup in self.lookups
+            for name, column in lookup.columns.items()
+        )
+        return pa.schema([*own, *beside])
 
     def fingerprint(self, own: str, states: Sequence[str]) -> str:
         """Names the state of the data together with those of the tables beside them."""

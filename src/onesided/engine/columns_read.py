@@ -34,8 +34,8 @@ class ColumnsRead:
         """The columns that a count reads."""
         deciding = set(_deciding(query.policy, query.where))
         deciding |= {own for lookup in query.lookups for own, _ in lookup.on}
-        shown = {key.column for key in query.by}
-        shown |= {total.column for total in query.totals if total.column is not None}
+        shown = {name for key in query.by for name in key.columns}
+        shown |= {name for total in query.totals if total.value for name in total.value.columns}
         if query.grams is not None:
             deciding |= {query.grams.token, query.grams.position}
         return cls(frozenset(deciding), frozenset(shown))

@@ -21,6 +21,7 @@ from onesided.engine.flavour import Cut, Flavour
 from onesided.engine.lookups import looked_up
 from onesided.engine.ngrams import view, widened
 from onesided.language import BoundKey, BoundPredicate, Field, Schema, Type
+from onesided.language.tree import Column
 
 RESERVED_PREFIX = "osd_"
 
@@ -183,7 +184,7 @@ class Statements:
         groups = _groups(query.by)
         if self._single:
             return "", self._rows(query, groups)
-        constant = all(key.column in self.relation.unit.columns for key in query.by)
+        constant = all(set(key.columns) <= set(self.relation.unit.columns) for key in query.by)
         if constant and query.where is None and not query.totals:
             listed = ", ".join([*self._named_groups(query, groups), "osd_sensitive"])
             return "", f"(SELECT {listed} FROM ({self._units(query)}) osd_u) osd_r"
@@ -300,9 +301,13 @@ class Statements:
         ]
 
     def _steps(self, total: Total) -> str:
-        if total.column is None:
+        value = total.value
+        if value is None:
             return "1"
-        return self.flavour.whole_steps(self.flavour.name(total.column), total.grid)
+        # A column is taken as it is: the engine knows best how to make its numbers floats.
+        plain = isinstance(value.expression, Column)
+        text = self.flavour.name(value.name) if plain else value.render(self.flavour.writer)
+        return self.flavour.whole_steps(text, total.grid)
 
     def _clipped(self, total: Total, amount: str) -> str:
         """An amount of grid steps clipped to [0, steps]; NULL adds nothing."""

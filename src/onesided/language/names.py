@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
 from onesided.errors import RequestError
 from onesided.language.parser import only, unwrapped
-from onesided.language.predicate import Key
-from onesided.language.query import Catalogue, Join, Source, public_column
+from onesided.language.query import Catalogue, Join, public_column
 from onesided.language.refusals import shown
 from onesided.language.tree import Column
 from onesided.language.types import Schema
 
 _INNER = ("", "INNER")
-_LOOKING_UP = (*_INNER, "LEFT", "LEFT OUTER")
+_OUTER = ("LEFT", "LEFT OUTER")
+_CROSS = "CROSS"
 
 
 @dataclass(frozen=True)
 class Names:
     """The tables of one statement under the names that it gives them, in lower case.
 
-    A column that a table is joined by has the same value on both sides and means the data's.
+    A column that a table is joined by has the same value on both sides and means the data's. Where
+    rows stay that find nothing, it is NULL on the other side, and means that one's.
 
     - `beside`: the secret tables that the statement joins.
     - `found`: the columns that rows must have a value in, since an inner join drops all others.
@@ -66,11 +67,6 @@ class Names:
             raise RequestError(f"There is no table {table} in this statement.")
         return Column(self.schema.resolve(public_column(table, name)))
 
-    def is_free(self, alias: str, source: Source) -> bool:
-        """Whether `alias` is no column's name, or that of the very column it stands for."""
-        found = {column for table in self._tables() if (column := _found(table, alias))}
-        return not found or (isinstance(source, Key) and found == {source.expression})
-
     def _anywhere(self, name: str) -> Column:
         found = {column for table in self._tables() if (column := _found(table, name))}
         if len(found) > 1:
@@ -81,8 +77,12 @@ class Names:
         return [(None, self.schema), *self.public.values(), *self.beside.values()]
 
 
-def read_names(statement: exp.Select, catalogue: Catalogue) -> Names:
-    """FROM and JOIN, checked: the data set, and public tables joined by columns of it."""
+def read_names(statement: exp.Select, catalogue: Catalogue) -> tuple[Names, exp.Expression | None]:
+    """FROM and JOIN, checked: the data set, and public tables joined by columns of it.
+
+    What is left of WHERE comes with them: tables in a list, or in a CROSS JOIN, are joined by the
+    comparisons there.
+    """
     source = statement.args.get("from_")
     if source is None:
         raise RequestError(f"Name the table: FROM {catalogue.names[0]}.")
@@ -91,58 +91,94 @@ def read_names(statement: exp.Select, catalogue: Catalogue) -> Names:
     if name.lower() not in known:
         raise RequestError(f"The table is called {catalogue.names[0]} here, not {name}.")
     names = Names(alias.lower(), catalogue.schema, {})
+    where = statement.args.get("where")
+    conditions = [] if where is None else _conjuncts(where.this)
     for node in statement.args.get("joins") or ():
-        names = _with_join(names, node, catalogue)
-    return names
+        names, conditions = _with_join(names, node, catalogue, conditions)
+    return names, _conjunction(conditions)
 
 
-def _with_join(names: Names, node: exp.Join, catalogue: Catalogue) -> Names:
+def _conjuncts(node: object) -> list[exp.Expression]:
+    inner = unwrapped(node)
+    if type(inner) is exp.And:
+        return [*_conjuncts(inner.this), *_conjuncts(inner.args["expression"])]
+    return [inner] if isinstance(inner, exp.Expression) else []
+
+
+def _conjunction(parts: list[exp.Expression]) -> exp.Expression | None:
+    """As a chain that leans to the left, like one that is written out."""
+    whole: exp.Expression | None = None
+    for part in parts:
+        operand = exp.Paren(this=part) if type(part) is exp.Or else part
+        whole = operand if whole is None else exp.And(this=whole, expression=operand)
+    return whole
+
+
+def _with_join(
+    names: Names, node: exp.Join, catalogue: Catalogue, conditions: list[exp.Expression]
+) -> tuple[Names, list[exp.Expression]]:
+    """The names with one table more, and the conditions of WHERE that do not join it."""
     words = (node.args.get(part) for part in ("method", "side", "kind"))
     kind = " ".join(str(word) for word in words if word).upper()
+    if kind not in (*_INNER, *_OUTER, _CROSS):
+        raise RequestError(
+            f"{kind} JOIN is not allowed: public tables are joined by [LEFT] JOIN … USING or ON."
+        )
+    only(node, "this", "kind", "side", "using", "on")
     name, alias = _table(node.this)
     beside = {each.lower(): each for each in catalogue.beside}
-    if name.lower() in beside and kind in _LOOKING_UP:
-        return _with_lookup(names, node, beside[name.lower()], alias, catalogue, kind=kind)
-    if kind not in _INNER:
-        raise RequestError(
-            f"{kind} JOIN is not allowed: public tables are joined by JOIN … USING or ON."
-        )
-    only(node, "this", "kind", "using", "on")
     declared = {each.lower(): each for each in catalogue.public}
-    if name.lower() not in declared:
+    secret = beside.get(name.lower())
+    table = declared.get(name.lower()) if secret is None else secret
+    if table is None:
         raise RequestError(f"{name} is not declared as a public table; only those can be joined.")
-    table = declared[name.lower()]
-    schema = catalogue.public[table]
-    join = _join(names, node, table, alias, schema)
-    return replace(names, public={**names.public, alias.lower(): (join, schema)})
-
-
-def _with_lookup(
-    names: Names, node: exp.Join, table: str, alias: str, catalogue: Catalogue, *, kind: str
-) -> Names:
-    """A secret table is joined as it was declared; where the join is inner, rows have to find."""
-    only(node, "this", "side", "kind", "using", "on")
-    schema = catalogue.beside_schema(table)
-    join = _join(names, node, table, alias, schema)
-    declared = catalogue.beside[table]
-    if set(join.on) != set(declared):
-        pairs = " AND ".join(f"{names.data}.{own} = {table}.{other}" for own, other in declared)
-        raise RequestError(f"The lookup table {table} is joined by its key alone: ON {pairs}.")
-    found = names.found
-    if kind in _INNER:
-        found = (*found, public_column(table, declared[0][1]))
-    return replace(names, beside={**names.beside, alias.lower(): (join, schema)}, found=found)
-
-
-def _join(names: Names, node: exp.Join, table: str, alias: str, schema: Schema) -> Join:
-    """The table with the pairs of columns that the statement joins it by."""
+    schema = catalogue.public[table] if secret is None else catalogue.beside_schema(table)
     joined = (join.table for join, _ in (*names.public.values(), *names.beside.values()))
     if alias.lower() in (names.data, *names.public, *names.beside) or table in joined:
         raise RequestError(f"The table {alias} is named twice; each can be joined once.")
     pairs = _using(node, names, schema) or _on(node, names, alias.lower(), schema)
+    if not pairs and kind in ("", _CROSS):
+        joining = [part for part in conditions if _joins(part, names, alias.lower())]
+        conditions = [part for part in conditions if not any(part is each for each in joining)]
+        pairs = [
+            _pair(part, names, alias.lower(), schema)
+            for part in joining
+            if isinstance(part, exp.EQ)
+        ]
     if not pairs:
         raise RequestError(f"Say by which columns {table} is joined: USING (…) or ON ….")
-    return Join(table, tuple(pairs))
+    join = Join(table, tuple(pairs), outer=kind in _OUTER)
+    if secret is None:
+        return replace(names, public={**names.public, alias.lower(): (join, schema)}), conditions
+    return _with_lookup(names, join, alias, catalogue.beside[table], schema), conditions
+
+
+def _with_lookup(
+    names: Names, join: Join, alias: str, declared: Sequence[tuple[str, str]], schema: Schema
+) -> Names:
+    """A secret table is joined as it was declared; where the join is inner, rows have to find."""
+    if set(join.on) != set(declared):
+        pairs = " AND ".join(
+            f"{names.data}.{own} = {join.table}.{other}" for own, other in declared
+        )
+        raise RequestError(f"The lookup table {join.table} is joined by its key alone: ON {pairs}.")
+    found = names.found
+    if not join.outer:
+        found = (*found, public_column(join.table, declared[0][1]))
+    return replace(names, beside={**names.beside, alias.lower(): (join, schema)}, found=found)
+
+
+def _joins(node: exp.Expression, names: Names, alias: str) -> bool:
+    """Whether a condition compares a column of the data with one of the table `alias`."""
+    if type(node) is not exp.EQ:
+        return False
+    sides = [unwrapped(side) for side in (node.this, node.args["expression"])]
+    tables = {
+        side.args["table"].name.lower()
+        for side in sides
+        if type(side) is exp.Column and side.args.get("table") is not None
+    }
+    return tables == {names.data, alias}
 
 
 def _using(node: exp.Join, names: Names, schema: Schema) -> list[tuple[str, str]]:
@@ -189,7 +225,8 @@ def _table(node: object) -> tuple[str, str]:
     if type(node) is not exp.Table or type(node.this) is not exp.Identifier:
         raise RequestError(f"{shown(node)} is not allowed in FROM: name the data set itself.")
     for part, value in node.args.items():
-        if value and part not in ("this", "alias"):
+        # A schema before the name says where the table lies, and there is one of that name here.
+        if value and part not in ("this", "alias", "db"):
             raise RequestError(f"FROM {shown(node)} is not allowed: name the data set alone.")
     alias = node.args.get("alias")
     if alias is None:
@@ -210,6 +247,6 @@ def _found(table: tuple[Join | None, Schema], name: str) -> Column | None:
 
 def _of_public(join: Join, column: str) -> Column:
     for own, other in join.on:
-        if other == column:
+        if other == column and not join.outer:
             return Column(own)
     return Column(public_column(join.table, column))

@@ -13,20 +13,13 @@ from onesided.language.binding import (
     bind_value,
     check_condition,
     check_value,
+    digits_of,
     resolve,
     type_of,
 )
 from onesided.language.canonical import canonical_text
 from onesided.language.evaluation import evaluate
-from onesided.language.tree import (
-    Bucket,
-    Column,
-    Expression,
-    PartOf,
-    Value,
-    column_names,
-    walk,
-)
+from onesided.language.tree import Column, Expression, Value, column_names
 from onesided.language.types import Digits, Schema, Type
 from onesided.language.writer import Writer
 
@@ -83,23 +76,20 @@ class BoundPredicate(Predicate):
 
 @dataclass(frozen=True)
 class Key:
-    """What to group by: a column, or hour, weekday, date or bucket of a column."""
+    """What to group by, or to add up: a value of one row, such as `room` or `bucket(age, 10)`."""
 
     expression: Expression
 
     @staticmethod
     def parse(text: str) -> Key:
-        """Reads `room`, `hour(ts)` or `bucket(age, 10)`."""
+        """Reads `room`, `hour(ts)`, `bucket(age, 10)` or `CASE WHEN age < 18 THEN 'minor' END`."""
         expression = _parsed(text)
-        match expression:
-            case Column() | PartOf(_, Column()) | Bucket(Column()):
-                check_value(expression)
-                return Key(expression)
-            case _:
-                raise PolicyError(
-                    f"{canonical_text(expression)} is no group key; group by a column, or by "
-                    "hour, weekday, date or bucket of a column."
-                )
+        check_value(expression)
+        if not column_names(expression):
+            raise PolicyError(
+                f"{canonical_text(expression)} is the same for every row; name a column."
+            )
+        return Key(expression)
 
     @property
     def name(self) -> str:
@@ -109,9 +99,9 @@ class Key:
         return canonical_text(self.expression)
 
     @property
-    def column(self) -> str:
-        """The column that the key is made from."""
-        return column_names(self.expression)[0]
+    def columns(self) -> tuple[str, ...]:
+        """The columns that the key is made from."""
+        return column_names(self.expression)
 
     def bind(self, schema: Schema) -> BoundKey:
         """The key on tables of this schema."""
@@ -124,7 +114,7 @@ class Key:
 
 @dataclass(frozen=True)
 class BoundKey(Key):
-    """A group key whose column and type are known."""
+    """A key whose columns and type are known."""
 
     typed: Expression
 
@@ -135,9 +125,8 @@ class BoundKey(Key):
 
     @property
     def digits(self) -> Digits | None:
-        """The digits of the column that the key is made from, where it is DECIMAL(p, s)."""
-        fields = [part.field for part in walk(self.typed) if isinstance(part, Column)]
-        return None if fields[0] is None else fields[0].digits
+        """Digits enough for every value, where it is a decimal."""
+        return digits_of(self.typed) if self.type is Type.DECIMAL else None
 
     def render(self, writer: Writer) -> str:
         """The key in the SQL of an engine."""

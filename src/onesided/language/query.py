@@ -1,7 +1,7 @@
 """A SELECT as we understand it: group keys, figures, a filter, and what happens to the result.
 
-Everything up to the figures is measured and paid for; HAVING, ORDER BY and LIMIT only look at
-released values and cost nothing.
+Everything up to the figures is measured and paid for. What is computed from them, HAVING, ORDER BY
+and LIMIT only look at released values and cost nothing.
 """
 
 from __future__ import annotations
@@ -9,63 +9,78 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TypeAlias
 
-from onesided.language.binding import bind_condition
 from onesided.language.canonical import canonical_text
 from onesided.language.predicate import Key, Predicate
-from onesided.language.tree import Expression
-from onesided.language.types import Field, Schema, Type
+from onesided.language.types import Schema
 
 
 class Aggregate(Enum):
-    """What can be measured; the value is its canonical spelling, with {} for its columns."""
+    """What can be measured; the value is its canonical spelling, with {} for its columns.
+
+    GROUPS is the word for a statement that asks for no figure, but for the groups that there are.
+    """
 
     ROWS = "count(*)"
     UNITS = "count(DISTINCT {})"
     SUM = "sum({})"
     MEAN = "avg({})"
+    GROUPS = "groups"
 
 
 @dataclass(frozen=True)
 class SelectFigure:
-    """An aggregate of columns: none for ROWS, the unit's key for UNITS, else a single one."""
+    """An aggregate of the rows that satisfy `where`.
+
+    - `columns`: the unit's key, for UNITS.
+    - `value`: what of each row is added up, for SUM and MEAN.
+    """
 
     aggregate: Aggregate
     columns: tuple[str, ...] = ()
+    value: Key | None = None
+    where: Predicate | None = None
 
     @property
     def name(self) -> str:
         """The canonical text, which is also the name of a column that has no alias."""
-        return self.aggregate.value.format(", ".join(self.columns))
-
-
-Source: TypeAlias = Key | SelectFigure
+        of = ", ".join(self.columns) if self.value is None else key_text(self.value)
+        text = self.aggregate.value.format(of)
+        return text if self.where is None else f"{text} FILTER (WHERE {self.where.sql})"
 
 
 @dataclass(frozen=True)
 class Output:
-    """One column of the result."""
+    """One column of the result.
+
+    - `text`: what it is, in DuckDB's SQL over `key_column` and `figure_column`.
+    - `key`: the group key that it is, where it is one as it stands.
+    """
 
     name: str
-    source: Source
+    text: str
+    key: Key | None = None
 
 
 @dataclass(frozen=True)
 class Ordering:
-    """One term of ORDER BY."""
+    """One term of ORDER BY, over released values as an `Output` is."""
 
-    source: Source
+    text: str
     descending: bool
     nulls_first: bool
 
 
 @dataclass(frozen=True)
 class Join:
-    """A public table, joined by pairs of a column of the data and one of the public table."""
+    """A public table, joined by pairs of a column of the data and one of the public table.
+
+    - `outer`: rows that find nothing stay.
+    """
 
     table: str
     on: tuple[tuple[str, str], ...]
+    outer: bool = False
 
 
 @dataclass(frozen=True)
@@ -106,25 +121,30 @@ class Select:
     """One accepted statement; its columns are named as in `Catalogue.joined(joins)`.
 
     - `figures`: all that is to be measured, each once: of the list, of HAVING and of ORDER BY.
-    - `having`: a condition on released values, whose columns are names of keys and figures.
+    - `sets`: by which keys, as places in `keys`; several where subtotals are asked for.
+    - `having`: a condition over released values, as an `Output` is.
     """
 
     outputs: tuple[Output, ...]
     keys: tuple[Key, ...]
     figures: tuple[SelectFigure, ...]
+    sets: tuple[tuple[int, ...], ...]
     joins: tuple[Join, ...] = ()
     where: Predicate | None = None
-    having: Expression | None = None
+    having: str | None = None
     order: tuple[Ordering, ...] = ()
     limit: int | None = None
+    offset: int = 0
 
-    def bound_having(self, schema: Schema) -> Expression | None:
-        """HAVING with its types checked, ready to be evaluated on a row of keys and figures."""
-        if self.having is None:
-            return None
-        keys = {key.name: Field(key.bind(schema).type) for key in self.keys}
-        figures = {figure.name: Field(Type.FLOAT) for figure in self.figures}
-        return bind_condition(self.having, Schema.of({**keys, **figures}))
+
+def key_column(place: int) -> str:
+    """What a group key is called where released values are computed with."""
+    return f"osd_k{place}"
+
+
+def figure_column(place: int) -> str:
+    """What a figure is called where released values are computed with."""
+    return f"osd_f{place}"
 
 
 def public_column(table: str, column: str) -> str:

@@ -1,20 +1,24 @@
 """From the text of a SELECT to our own `Select`, by allow-list: the rest is refused by name.
 
-sqlglot reads the statement. As with predicates, its tree is never rendered: every clause and every
-node is taken over by its exact type, and columns, filters and keys go through the same parser as
-everywhere else.
+sqlglot reads the statement. As with predicates, what is asked of the data is never rendered from
+its tree: every clause and every node is taken over by its exact type, and columns, filters and keys
+go through the same parser as everywhere else.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
 
 from sqlglot import exp
 
-from onesided.errors import RequestError
+from onesided.errors import InputError, RequestError
+from onesided.language.aggregates import AGGREGATES, FigureReader, RowExpressions, refuse_aggregate
 from onesided.language.canonical import canonical_text
-from onesided.language.names import Names, read_names
-from onesided.language.parser import Conversion, only, read_statements, unwrapped
+from onesided.language.flattening import flattened
+from onesided.language.names import read_names
+from onesided.language.parser import only, read_statements, unwrapped
 from onesided.language.predicate import Key, Predicate
 from onesided.language.query import (
     Aggregate,
@@ -23,22 +27,22 @@ from onesided.language.query import (
     Output,
     Select,
     SelectFigure,
-    Source,
+    figure_column,
+    key_column,
 )
 from onesided.language.refusals import shown
+from onesided.language.released import computed, released_column, text_of
 from onesided.language.statement import prepared
-from onesided.language.tree import And, Column, Expression, IsNull, Not, Value, rebuild
-from onesided.language.types import Field, Type
+from onesided.language.tree import And, Column, Expression, IsNull, Not, Value
 
-_CLAUSES = {"expressions", "from_", "joins", "where", "group", "having", "order", "limit"}
-_AGGREGATES = (exp.Count, exp.Sum, exp.Avg)
-_FREE = "compute it from the released columns, which is free"
-#: Marks a column that stands for a figure; no column of a text has a type yet.
-_MEASURED = Field(Type.FLOAT)
+_CLAUSES = {
+    *("expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset"),
+    *("distinct", "with_"),
+}
+#: Each is a question of its own, and the budget is shared by all of them.
+_MOST_SETS = 64
 
 _REASONS = {
-    "distinct": "SELECT DISTINCT is not allowed: group by the columns instead.",
-    "offset": "OFFSET is not allowed: take the rows from the released result.",
     "qualify": "QUALIFY is not allowed: a window would see the data themselves.",
     "windows": "A WINDOW clause is not allowed: a window would see the data themselves.",
     "sample": "Sampling is not allowed here: ask for a sample, which has a promise of its own.",
@@ -54,13 +58,12 @@ def parse_select(text: str, catalogue: Catalogue, parameters: Sequence[Value] = 
 
     InputError names the part that is not accepted.
     """
-    statement = _statement(prepared(text, parameters))
-    names = read_names(statement, catalogue)
-    return _Reading(statement, names).select()
+    statement = flattened(_statement(prepared(text, parameters)), check_clauses)
+    return _Reading(statement, catalogue).select()
 
 
-def _statement(text: str) -> exp.Select:
-    statement = read_statements(text, "The statement")[0]
+def check_clauses(statement: object) -> exp.Select:
+    """Refuse what is no SELECT of the clauses that are understood."""
     if isinstance(statement, exp.SetOperation):
         raise RequestError(
             f"{statement.key.upper()} is not allowed: ask one SELECT after the other."
@@ -74,166 +77,213 @@ def _statement(text: str) -> exp.Select:
     return statement
 
 
-class _Rows(Conversion):
-    """Expressions over the rows of the data and the joined public tables: WHERE and keys."""
-
-    def __init__(self, names: Names) -> None:
-        super().__init__()
-        self._names = names
-
-    def column(self, node: exp.Expression, depth: int) -> Expression:
-        return self._names.column(node)
+def _statement(text: str) -> exp.Select:
+    return check_clauses(read_statements(text, "The statement")[0])
 
 
-class _Released(_Rows):
-    """Expressions over released values: HAVING and ORDER BY know aliases and figures too."""
+@dataclass(frozen=True)
+class _Item:
+    """One of the SELECT list."""
 
-    def __init__(self, reading: _Reading) -> None:
-        super().__init__(reading.names)
-        self._reading = reading
+    node: exp.Expression
+    alias: str | None
 
-    def convert(self, node: object, depth: int) -> Expression:
+    @classmethod
+    def of(cls, node: object) -> _Item:
+        alias = None
+        if type(node) is exp.Alias:
+            only(node, "this", "alias")
+            alias, node = node.alias, node.this
         inner = unwrapped(node)
-        if isinstance(inner, _AGGREGATES):
-            return _standing_for(self._reading.figure(inner))
-        return super().convert(inner, depth)
-
-    def column(self, node: exp.Expression, depth: int) -> Expression:
-        output = self._reading.aliased(node)
-        if output is None:
-            return super().column(node, depth)
-        source = output.source
-        return source.expression if isinstance(source, Key) else _standing_for(source)
+        if not isinstance(inner, exp.Expression) or isinstance(inner, exp.Star):
+            raise RequestError("SELECT * would be single records: ask for a sample instead.")
+        return cls(inner, alias)
 
 
 class _Reading:
     """One pass over the clauses of a statement, in the order in which they depend on each other."""
 
-    def __init__(self, statement: exp.Select, names: Names) -> None:
-        self.names = names
+    def __init__(self, statement: exp.Select, catalogue: Catalogue) -> None:
         self._statement = statement
-        self._outputs: list[Output] = []
-        self._aliases: dict[str, Output] = {}
-        self._figures: dict[SelectFigure, None] = {}
-        self._keys: tuple[Key, ...] = ()
+        self._names, self._condition = read_names(statement, catalogue)
+        self._figures: dict[SelectFigure, int] = {}
+        self._items = [_Item.of(node) for node in statement.expressions]
+        self._aliases = {item.alias.lower(): item for item in self._items if item.alias}
+        self._keys: list[Key] = []
 
     def select(self) -> Select:
-        for item in self._statement.expressions:
-            self._add_output(item)
-        self._check_outputs()
-        self._keys = self._grouped()
-        for output in self._outputs:
-            if isinstance(output.source, Key) and output.source not in self._keys:
-                raise RequestError(f"{output.source} is selected but not in GROUP BY; add it.")
-        having = self._having()
-        order = self._order()
+        sets = self._grouped()
+        outputs = tuple(map(self._output, self._items))
+        listed = [output.name.lower() for output in outputs]
+        if len(set(listed)) != len(listed):
+            raise RequestError("Two columns of the result have one name; give one an alias.")
+        having, order = self._having(), self._order()
+        if not self._figures:
+            # Which groups there are is a question too.
+            self._figures[SelectFigure(Aggregate.GROUPS)] = 0
+        limit, offset = self._shown()
         return Select(
-            outputs=tuple(self._outputs),
-            keys=self._keys,
+            outputs=outputs,
+            keys=tuple(self._keys),
             figures=tuple(self._figures),
-            joins=self.names.joins,
+            sets=sets,
+            joins=self._names.joins,
             where=self._where(),
             having=having,
             order=order,
-            limit=self._limit(order),
+            limit=limit,
+            offset=offset,
         )
 
-    def figure(self, node: exp.Expression) -> SelectFigure:
-        """The figure that an aggregate stands for, noted as one to be measured."""
-        figure = self._read_figure(node)
-        self._figures.setdefault(figure)
-        return figure
+    def _output(self, item: _Item) -> Output:
+        text = self._released(item.node, aliases_first=False)
+        key = self._key_of(item.node)
+        return Output(item.alias or self._usual_name(item.node, key), text, key)
 
-    def aliased(self, node: exp.Expression) -> Output | None:
-        """The output that a bare name stands for."""
-        if type(node) is not exp.Column or node.args.get("table") is not None:
+    def _usual_name(self, node: exp.Expression, key: Key | None) -> str:
+        """A column keeps its own name, whichever table it is from."""
+        if type(node) is exp.Column:
+            return str(node.name)
+        if isinstance(node, AGGREGATES):
+            return FigureReader(self._names).figure(node).name
+        return shown(node) if key is None else key.name
+
+    def _released(self, node: object, *, aliases_first: bool) -> str:
+        """An expression over keys and figures. Where a name is both, what comes first counts."""
+
+        def known(part: exp.Expression) -> exp.Expression | None:
+            item = self._aliases.get(part.name.lower()) if _is_bare(part) else None
+            if item is not None and (aliases_first or self._key_of(part) is None):
+                return exp.Paren(this=computed(item.node, self._stands_for))
+            return self._stands_for(part)
+
+        return text_of(computed(node, known))
+
+    def _stands_for(self, part: exp.Expression) -> exp.Expression | None:
+        """The released column of a figure or a key."""
+        if isinstance(part, AGGREGATES):
+            figure = FigureReader(self._names).figure(part)
+            place = self._figures.setdefault(figure, len(self._figures))
+            return released_column(figure_column(place))
+        if isinstance(part, exp.AggFunc | exp.Window | exp.Subquery | exp.Select):
+            refuse_aggregate(part)
+        key = self._key_of(part)
+        if key is not None:
+            return released_column(key_column(self._keys.index(key)))
+        if type(part) is exp.Column:
+            name = self._names.column(part).name
+            raise RequestError(
+                f"{name} is selected but not in GROUP BY; add it there, or count or sum it."
+            )
+        return None
+
+    def _key_of(self, node: exp.Expression) -> Key | None:
+        """The group key that a part of the statement spells."""
+        if isinstance(node, exp.Literal | exp.Boolean | exp.Null | exp.AggFunc):
+            return None
+        try:
+            key = self._key(node)
+        except InputError:
+            return None
+        return key if key in self._keys else None
+
+    def _key(self, node: object) -> Key:
+        refuse_aggregate(node)
+        return Key.parse(canonical_text(RowExpressions(self._names).convert(node, 0)))
+
+    def _grouped(self) -> tuple[tuple[int, ...], ...]:
+        """The keys are noted, and by which of them is grouped at a time."""
+        group = self._statement.args.get("group")
+        if self._statement.args.get("distinct"):
+            return self._distinct(group)
+        if group is None:
+            return ((),)
+        if group.args.get("all"):
+            only(group, "all")
+            return (tuple(self._place(item.node) for item in self._items if not _measures(item)),)
+        only(group, "expressions")
+        parts = [self._sets_of(item) for item in group.expressions]
+        sets = [
+            tuple(sorted({place for part in each for place in part})) for each in product(*parts)
+        ]
+        if len(sets) > _MOST_SETS:
+            raise RequestError(f"More than {_MOST_SETS} groupings at a time; ask for fewer.")
+        return tuple(dict.fromkeys(sets))
+
+    def _distinct(self, group: object) -> tuple[tuple[int, ...], ...]:
+        """SELECT DISTINCT lists the groups that there are."""
+        only(self._statement.args["distinct"])
+        if group is not None:
+            raise RequestError("SELECT DISTINCT is not allowed with GROUP BY; leave it out.")
+        if any(map(_measures, self._items)):
+            raise RequestError("SELECT DISTINCT with a figure is not allowed: use GROUP BY.")
+        return (tuple(self._place(item.node) for item in self._items),)
+
+    def _sets_of(self, node: object) -> list[tuple[int, ...]]:
+        """The groupings of one item of GROUP BY: one for a key, several for ROLLUP and the like."""
+        inner = unwrapped(node)
+        match inner:
+            case exp.Rollup():
+                keys = [self._joint(each) for each in inner.expressions]
+                return [_flat(keys[:most]) for most in range(len(keys), -1, -1)]
+            case exp.Cube():
+                keys = [self._joint(each) for each in inner.expressions]
+                sizes = range(len(keys), -1, -1)
+                return [_flat(chosen) for size in sizes for chosen in combinations(keys, size)]
+            case exp.GroupingSets():
+                return [found for each in inner.expressions for found in self._sets_of(each)]
+            case _:
+                return [self._joint(inner)]
+
+    def _joint(self, node: object) -> tuple[int, ...]:
+        """The places of one key, or of several in parentheses."""
+        inner = unwrapped(node)
+        if type(inner) is exp.Tuple:
+            return tuple(self._place(each) for each in inner.expressions)
+        return (self._place(inner),)
+
+    def _place(self, node: object) -> int:
+        """The place of a key, which is noted where it is new."""
+        inner = unwrapped(node)
+        item = self._referred(inner, "GROUP BY")
+        try:
+            key = self._key(inner if item is None else item.node)
+        except InputError:
+            aliased = self._aliased(inner)
+            if aliased is None:
+                raise
+            key = self._key(aliased.node)
+        if key not in self._keys:
+            self._keys.append(key)
+        return self._keys.index(key)
+
+    def _referred(self, node: object, clause: str) -> _Item | None:
+        """The item that a position stands for."""
+        if type(node) is not exp.Literal or node.is_string:
+            return None
+        position = int(node.name) if node.name.isdigit() else 0
+        if not 1 <= position <= len(self._items):
+            raise RequestError(f"{clause} {node.name} is no position in the list of columns.")
+        return self._items[position - 1]
+
+    def _aliased(self, node: object) -> _Item | None:
+        if not isinstance(node, exp.Expression) or not _is_bare(node):
             return None
         return self._aliases.get(node.name.lower())
 
-    def _add_output(self, item: object) -> None:
-        alias = None
-        if type(item) is exp.Alias:
-            only(item, "this", "alias")
-            alias, item = item.alias, item.this
-        node = unwrapped(item)
-        source: Source = self._figure_or_key(node)
-        output = Output(alias or self._usual_name(node, source), source)
-        self._outputs.append(output)
-        if alias is None:
-            return
-        if alias.lower() in self._aliases or not self.names.is_free(alias, source):
-            raise RequestError(f"The alias {alias} names something else already; choose another.")
-        self._aliases[alias.lower()] = output
-
-    def _figure_or_key(self, node: object) -> Source:
-        return self.figure(node) if isinstance(node, _AGGREGATES) else self._key(node)
-
-    def _usual_name(self, node: object, source: Source) -> str:
-        """A column keeps its own name, whichever table it is from."""
-        return node.name if type(node) is exp.Column else source.name
-
-    def _check_outputs(self) -> None:
-        if not self._figures:
-            raise RequestError("Select at least one figure: COUNT, SUM or AVG.")
-        listed = [output.name.lower() for output in self._outputs]
-        if len(set(listed)) != len(listed):
-            raise RequestError("Two columns of the result have one name; give one an alias.")
-
-    def _key(self, node: object) -> Key:
-        _refuse_aggregate(node)
-        tree = _Rows(self.names).convert(node, 0)
-        return Key.parse(canonical_text(tree))
-
-    def _grouped(self) -> tuple[Key, ...]:
-        group = self._statement.args.get("group")
-        if group is None:
-            return ()
-        if set(_present(group)) != {"expressions"}:
-            raise RequestError("GROUP BY takes a list of keys; ALL, ROLLUP and the like are not.")
-        keys = [self._group_key(unwrapped(item)) for item in group.expressions]
-        if len({key.name for key in keys}) != len(keys):
-            raise RequestError("Each group key may be named once.")
-        return tuple(keys)
-
-    def _group_key(self, node: object) -> Key:
-        output = self._referred(node, "GROUP BY")
-        source: Source = output.source if output is not None else self._key(node)
-        if isinstance(source, SelectFigure):
-            raise RequestError(f"{source.name} is measured for each group; it cannot be a key.")
-        return source
-
-    def _referred(self, node: object, clause: str) -> Output | None:
-        """The output that a position or an alias stands for."""
-        if type(node) is exp.Literal and not node.is_string:
-            position = int(node.name) if node.name.isdigit() else 0
-            if not 1 <= position <= len(self._outputs):
-                raise RequestError(f"{clause} {node.name} is no position in the list of columns.")
-            return self._outputs[position - 1]
-        return self.aliased(node) if isinstance(node, exp.Expression) else None
-
     def _where(self) -> Predicate | None:
-        where = self._statement.args.get("where")
-        found: list[Expression] = [Not(IsNull(Column(name))) for name in self.names.found]
-        if where is not None:
-            found.insert(0, _Rows(self.names).convert(where.this, 0))
-        if not found:
+        # A secret table is joined to every row anyhow: an inner join leaves out what is not found.
+        parts: list[Expression] = [Not(IsNull(Column(name))) for name in self._names.found]
+        if self._condition is not None:
+            refuse_aggregate(self._condition)
+            parts.insert(0, RowExpressions(self._names).convert(self._condition, 0))
+        if not parts:
             return None
-        return Predicate.parse(canonical_text(found[0] if len(found) == 1 else And(tuple(found))))
+        return Predicate.parse(canonical_text(parts[0] if len(parts) == 1 else And(tuple(parts))))
 
-    def _having(self) -> Expression | None:
+    def _having(self) -> str | None:
         having = self._statement.args.get("having")
-        if having is None:
-            return None
-        return self._of_released(_Released(self).convert(having.this, 0))
-
-    def _of_released(self, node: Expression) -> Expression:
-        """The tree with every key as a column of the result; other columns are not released."""
-        for key in self._keys:
-            if node == key.expression:
-                return Column(key.name)
-        if isinstance(node, Column) and node.field is None:
-            raise RequestError(f"{node.name} is not in GROUP BY, so HAVING cannot look at it.")
-        return rebuild(node, self._of_released)
+        return None if having is None else self._released(having.this, aliases_first=False)
 
     def _order(self) -> tuple[Ordering, ...]:
         order = self._statement.args.get("order")
@@ -245,103 +295,51 @@ class _Reading:
     def _ordering(self, term: exp.Expression) -> Ordering:
         only(term, "this", "desc", "nulls_first")
         node = unwrapped(term.this)
-        output = self._referred(node, "ORDER BY")
-        source = output.source if output is not None else self._figure_or_key(node)
-        if isinstance(source, Key) and source not in self._keys:
-            raise RequestError(f"{source} is not in GROUP BY, so ORDER BY cannot look at it.")
-        return Ordering(source, bool(term.args.get("desc")), bool(term.args.get("nulls_first")))
-
-    def _limit(self, order: tuple[Ordering, ...]) -> int | None:
-        limit = self._statement.args.get("limit")
-        if limit is None:
-            return None
-        number = limit.args.get("expression")
-        if set(_present(limit)) != {"expression"} or not _is_whole(number):
-            raise RequestError("LIMIT takes a whole number of rows.")
-        if not order:
-            raise RequestError("LIMIT needs an ORDER BY: without one any rows could be meant.")
-        return int(number.name)
-
-    def _read_figure(self, node: exp.Expression) -> SelectFigure:
-        allowed = ("this", "big_int") if type(node) is exp.Count else ("this",)
-        if not set(_present(node)) <= set(allowed):
-            raise RequestError(f"{shown(node)} is not allowed: an aggregate has one argument.")
-        if type(node) is exp.Count:
-            return self._count(node)
-        return SelectFigure(_BY_COLUMN[type(node)], (self._summed(node),))
-
-    def _count(self, node: exp.Count) -> SelectFigure:
-        what = node.this
-        if type(what) is exp.Star and not _present(what):
-            return SelectFigure(Aggregate.ROWS)
-        if type(what) is exp.Distinct and set(_present(what)) == {"expressions"}:
-            parts = [part for each in what.expressions for part in _members(each)]
-            return SelectFigure(Aggregate.UNITS, tuple(map(self._unit_part, parts)))
-        raise RequestError(
-            f"{shown(node)} is not allowed: count rows by COUNT(*), and units by "
-            "COUNT(DISTINCT …) of their key."
+        item = self._referred(node, "ORDER BY")
+        text = (
+            self._released(node, aliases_first=True)
+            if item is None
+            else self._released(item.node, aliases_first=False)
         )
+        return Ordering(text, bool(term.args.get("desc")), bool(term.args.get("nulls_first")))
 
-    def _unit_part(self, node: object) -> str:
-        """A column, or how a part of the unit's key is computed, such as date(ts)."""
-        inner = unwrapped(node)
-        return self._plain_column(inner) if type(inner) is exp.Column else self._key(inner).name
-
-    def _summed(self, node: exp.Expression) -> str:
-        inner = unwrapped(node.this)
-        if type(inner) is not exp.Column:
-            raise RequestError(f"{shown(node)} is not allowed: sum or average a single column.")
-        return self._plain_column(inner)
-
-    def _plain_column(self, node: object) -> str:
-        inner = unwrapped(node)
-        if type(inner) is not exp.Column:
-            raise RequestError(f"{shown(inner)} is not allowed there: name a column.")
-        return self.names.column(inner).name
-
-
-_BY_COLUMN: dict[type[exp.Expression], Aggregate] = {
-    exp.Sum: Aggregate.SUM,
-    exp.Avg: Aggregate.MEAN,
-}
+    def _shown(self) -> tuple[int | None, int]:
+        """How many rows are shown, and after how many; by default in the order of the keys."""
+        limit, offset = (self._statement.args.get(name) for name in ("limit", "offset"))
+        most = None
+        if type(limit) is exp.Fetch:
+            options = limit.args.get("limit_options")
+            extra = options is not None and (
+                options.args.get("percent") or options.args.get("with_ties")
+            )
+            if extra or limit.args.get("direction") not in (None, "FIRST", "NEXT"):
+                raise RequestError("FETCH FIRST takes a whole number of rows.")
+            most = _whole(limit.args.get("count") or exp.Literal.number(1), "FETCH FIRST")
+        elif limit is not None:
+            only(limit, "expression")
+            most = _whole(limit.args.get("expression"), "LIMIT")
+        if offset is not None:
+            only(offset, "expression")
+        return most, 0 if offset is None else _whole(offset.args.get("expression"), "OFFSET")
 
 
-def _standing_for(figure: SelectFigure) -> Column:
-    return Column(figure.name, _MEASURED)
+def _flat(keys: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    return tuple(place for key in keys for place in key)
 
 
-def _members(node: object) -> Sequence[object]:
-    """COUNT(DISTINCT (a, b)) and COUNT(DISTINCT a, b) say the same."""
-    inner = unwrapped(node)
-    if type(inner) is exp.Tuple:
-        only(inner, "expressions")
-        members: Sequence[object] = inner.expressions
-        return members
-    return [inner]
+def _measures(item: _Item) -> bool:
+    """Whether a figure is part of it, or it is a constant: neither is a key."""
+    parts = list(item.node.walk())
+    figure = any(isinstance(part, exp.AggFunc | exp.CountIf) for part in parts)
+    return figure or not any(isinstance(part, exp.Column) for part in parts)
 
 
-def _refuse_aggregate(node: object) -> None:
-    """Refuse what is neither a key nor one of the figures, and say why."""
-    if isinstance(node, exp.Window):
-        raise RequestError(
-            f"The window {shown(node)} is not allowed: it would see the data themselves."
-        )
-    if isinstance(node, exp.Filter):
-        raise RequestError("FILTER is not allowed: put the condition into WHERE.")
-    if isinstance(node, exp.AggFunc):
-        raise RequestError(
-            f"{shown(node)} is not allowed: the figures are COUNT(*), COUNT(DISTINCT …) of the "
-            "units' key, SUM and AVG."
-        )
-    if isinstance(node, exp.Subquery | exp.Select | exp.Exists):
-        raise RequestError("A subquery is not allowed: ask one SELECT after the other.")
-    if isinstance(node, exp.Expression) and any(node.find_all(exp.AggFunc)):
-        raise RequestError(f"{shown(node)} is not allowed: {_FREE}.")
+def _is_bare(node: object) -> bool:
+    """Whether it is a name without a table."""
+    return type(node) is exp.Column and node.args.get("table") is None
 
 
-def _present(node: exp.Expression) -> list[str]:
-    return [name for name, value in node.args.items() if value]
-
-
-def _is_whole(node: object) -> bool:
-    return type(node) is exp.Literal and not node.is_string and node.name.isdigit()
+def _whole(node: object, clause: str) -> int:
+    if type(node) is not exp.Literal or node.is_string or not node.name.isdigit():
+        raise RequestError(f"{clause} takes a whole number of rows.")
+    return int(node.name)

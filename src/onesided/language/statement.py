@@ -22,7 +22,6 @@ _NO_VALUE = (
     f"{MAX_DIGITS} digits, and a time at most microseconds."
 )
 _WORDS = {
-    TokenType.WITH: "A WITH clause is not allowed: ask one SELECT of the data set itself.",
     TokenType.FROM: "Write the SELECT first and FROM after it.",
 }
 
@@ -35,7 +34,7 @@ def prepared(text: str, parameters: Sequence[Value]) -> str:
     _check(text)
     tokens = _tokens(text)
     first = tokens[0].token_type if tokens else TokenType.SEMICOLON
-    if first is not TokenType.SELECT:
+    if first not in (TokenType.SELECT, TokenType.WITH):
         raise RequestError(_WORDS.get(first, "Only a SELECT is answered; ask one."))
     ends = [place for place, each in enumerate(tokens) if each.token_type is TokenType.SEMICOLON]
     if ends and ends[0] != len(tokens) - 1:
@@ -46,12 +45,39 @@ def prepared(text: str, parameters: Sequence[Value]) -> str:
             f"The question marks in the statement are {len(marks)} and the values for them "
             f"{len(parameters)}; give each its value."
         )
-    pieces, start = [], 0
-    for mark, value in zip(marks, parameters, strict=True):
-        # A space on both sides, so that it cannot grow together with what stands beside it.
-        pieces += [text[start : mark.start], f" {_literal(value)} "]
-        start = mark.end + 1
-    return "".join([*pieces, text[start:]])
+    # A space on both sides, so that it cannot grow together with what stands beside it.
+    changes = [
+        (mark.start, mark.end + 1, f" {_literal(value)} ")
+        for mark, value in zip(marks, parameters, strict=True)
+    ]
+    return _changed(text, [*changes, *_top(tokens)])
+
+
+def _changed(text: str, changes: Sequence[tuple[int, int, str]]) -> str:
+    """`text` with each part from a start to an end replaced."""
+    pieces, done = [], 0
+    for start, end, new in sorted(changes):
+        pieces += [text[done:start], new]
+        done = end
+    return "".join([*pieces, text[done:]])
+
+
+def _top(tokens: Sequence[Any]) -> list[tuple[int, int, str]]:
+    """SELECT TOP 5 … as SELECT … LIMIT 5, where the first SELECT says it."""
+    words = [token.text.upper() for token in tokens]
+    place = 2 if words[1:2] == ["DISTINCT"] else 1
+    if words[0] != "SELECT" or words[place : place + 1] != ["TOP"]:
+        return []
+    size = 3 if words[place + 1 : place + 2] == ["("] else 1
+    number = words[place + 1 + size // 2 : place + 2 + size // 2]
+    if not number or not number[0].isdigit() or place + size >= len(tokens):
+        return []
+    ends = [token.start for token in tokens if token.token_type is TokenType.SEMICOLON]
+    after = tokens[-2].end + 1 if ends else tokens[-1].end + 1
+    return [
+        (tokens[place].start, tokens[place + size].end + 1, ""),
+        (after, after, f" LIMIT {number[0]}"),
+    ]
 
 
 def _tokens(text: str) -> list[Any]:

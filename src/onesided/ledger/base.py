@@ -294,9 +294,9 @@ class Balance:
 
     def plot(self) -> Any:
         """A chart of what was spent over time (needs the extra `charts`)."""
-        from onesided.charts import AccountSteps, account_chart
+        from onesided.charts.accounts import AccountSteps, account_picture
 
-        return account_chart([AccountSteps.of(self.terms.dataset, self.history)])
+        return account_picture([AccountSteps.of(self.terms.dataset, self.history)])
 
 
 @dataclass(frozen=True, kw_only=True)

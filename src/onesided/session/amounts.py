@@ -8,7 +8,7 @@ from fractions import Fraction
 from onesided.data import Histogram
 from onesided.engine.base import Total
 from onesided.errors import RequestError
-from onesided.language import BoundPredicate, Predicate, Schema, Type
+from onesided.language import BoundKey, BoundPredicate, Key, Predicate, Schema, Type
 from onesided.language.tree import Column, IsNull, Not
 from onesided.language.types import NUMERIC
 from onesided.loss import Number, quantity, show
@@ -22,14 +22,14 @@ USUAL_STEPS = 1_000_000
 
 @dataclass(frozen=True)
 class Amount:
-    """A unit's total of `column` in a group, in whole steps of `grid`, clipped to [0, `bound`].
+    """A unit's total of `value` in a group, in whole steps of `grid`, clipped to [0, `bound`].
 
-    - `column`: None where rows are counted, each of which is one step.
+    - `value`: None where rows are counted, each of which is one step.
     - `nonnegative`: the steward says that no value is below 0; a sum then has a certain lower
       bound.
     """
 
-    column: str | None
+    value: BoundKey | None
     bound: Fraction
     grid: Fraction
     nonnegative: bool
@@ -42,15 +42,15 @@ class Amount:
     @property
     def total(self) -> Total:
         """What the engine is to add up."""
-        return Total(self.column, self.grid, self.steps)
+        return Total(self.value, self.grid, self.steps)
 
     @property
     def details(self) -> dict[str, object]:
         """What of it belongs to a request."""
-        if self.column is None:
+        if self.value is None:
             return {"max_rows": self.steps}
         return {
-            "column": self.column,
+            "column": self.value.name,
             "bound": show(self.bound),
             "grid": show(self.grid),
             "nonnegative": self.nonnegative,
@@ -58,9 +58,9 @@ class Amount:
 
     def present(self, schema: Schema) -> BoundPredicate | None:
         """The filter that leaves out NULL, which adds nothing to a sum and no row to a mean."""
-        if self.column is None:
+        if self.value is None:
             return None
-        return Predicate(Not(IsNull(Column(self.column)))).bind(schema)
+        return Predicate(Not(IsNull(self.value.expression))).bind(schema)
 
     def totals(self, data: Histogram) -> GridTotals:
         """The sums of non-sensitive units, as a mechanism sees them."""
@@ -99,17 +99,34 @@ def column_amount(
     By default whole numbers are added up in steps of 1, decimals in steps of their last digit,
     and floating point in millionths of the bound.
     """
-    name = schema.resolve(column)
-    if schema[name].type not in NUMERIC:
-        raise RequestError(f"{name} is {schema[name].type.value}; only numbers can be added up.")
+    return value_amount(
+        Key(Column(schema.resolve(column))).bind(schema),
+        bound=bound,
+        grid=grid,
+        nonnegative=nonnegative,
+        units=units,
+    )
+
+
+def value_amount(
+    value: BoundKey,
+    *,
+    bound: Number,
+    grid: Number | None,
+    nonnegative: bool,
+    units: int,
+) -> Amount:
+    """The amount of a numeric value of each row."""
+    if value.type not in NUMERIC:
+        raise RequestError(f"{value.name} is {value.type.value}; only numbers can be added up.")
     most = quantity(bound, "bound")
-    width = _usual_grid(schema, name, most) if grid is None else quantity(grid, "grid")
+    width = _usual_grid(value, most) if grid is None else quantity(grid, "grid")
     if (most / width).denominator != 1:
         raise RequestError(
             f"The bound {show(most)} is no whole number of steps of the grid {show(width)}; "
             "choose one that is."
         )
-    return _checked(Amount(name, most, width, bool(nonnegative)), units)
+    return _checked(Amount(value, most, width, bool(nonnegative)), units)
 
 
 def _checked(amount: Amount, units: int) -> Amount:
@@ -121,10 +138,9 @@ def _checked(amount: Amount, units: int) -> Amount:
     return amount
 
 
-def _usual_grid(schema: Schema, column: str, bound: Fraction) -> Fraction:
-    field = schema[column]
-    if field.type in (Type.INTEGER, Type.WIDE_INTEGER):
+def _usual_grid(value: BoundKey, bound: Fraction) -> Fraction:
+    if value.type in (Type.INTEGER, Type.WIDE_INTEGER):
         return Fraction(1)
-    if field.digits is not None:
-        return Fraction(1, 10**field.digits.fraction)
+    if value.digits is not None:
+        return Fraction(1, 10**value.digits.fraction)
     return bound / USUAL_STEPS

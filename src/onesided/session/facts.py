@@ -61,6 +61,12 @@ class DatasetFacts:
         return {each.name: None if each.choice is None else each.units for each in self.lookups}
 
     @property
+    def chosen_share(self) -> float:
+        """Of the units that are declared to be possible, those that no lookup leaves out."""
+        choices = [each.choice for each in self.lookups if each.choice is not None]
+        return min((min(1.0, each.most / each.combinations) for each in choices), default=1.0)
+
+    @property
     def catalogue(self) -> Catalogue:
         """The tables that a SELECT may name."""
         schemas = {name: table.schema for name, table in self.public.items()}
@@ -147,7 +153,7 @@ class DatasetFacts:
             part=inside,
             determined=schema if self.rows_are_units else {*determined, *self._determined},
         )
-        self.withheld.refuse((key.column for key in groups.keys), "grouped by")
+        self.withheld.refuse((name for key in groups.keys for name in key.columns), "grouped by")
         if any(each.choice is not None for each in self.lookups):
             # Units are left out, so that their number does not stand for the total.
             return replace(groups, every_unit_once=False)

@@ -151,7 +151,9 @@ def grouping(
     domains = _domains(keys, domain, usual)
     _check_bound(max_groups)
     constant = {*unit.columns, *determined}
-    single = unit.is_row or all({key.column, key.name} & constant for key in keys)
+    single = unit.is_row or all(
+        key.name in constant or constant.issuperset(key.columns) for key in keys
+    )
     cut = None if single else max_groups
     if cut is not None:
         _check_choice(keys)

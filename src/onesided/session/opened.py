@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import Any, Self
 
 from onesided.data.units import Unit
 from onesided.engine.duckdb.growth import Growth
-from onesided.errors import OnesidedError
+from onesided.errors import Interrupted, OnesidedError
 from onesided.ledger import Balance
 from onesided.loss import show
+from onesided.notebook import going_on, in_notebook
 from onesided.session.books import Books
 from onesided.session.checking import SourceCheck, checked
 from onesided.session.facts import DatasetFacts
@@ -128,6 +129,29 @@ class OpenedData:
         with self._turn:
             self._books.note_look(secret=secret)
             return checked(self._facts, self._table, domain or {}, secret=secret)
+
+    @contextmanager
+    def _at_work(self) -> Iterator[None]:
+        """One question at a time; a notebook gets a mark, and a sentence if it is interrupted."""
+        with self._turn, going_on("onesided is at work"):
+            try:
+                yield
+            except KeyboardInterrupt:
+                if not in_notebook():
+                    raise  # whoever handles Ctrl-C says what is to be said
+                raise Interrupted(self._left_behind()) from None
+
+    def _left_behind(self) -> str:
+        """What an interrupted question leaves in the account."""
+        with suppress(OnesidedError):
+            if not self.account_opened or not self.budget.spent:
+                return "Interrupted before anything was charged."
+            balance = self.budget
+            return (
+                f"Interrupted; the account has spent ε = {show(balance.spent)} of "
+                f"{show(balance.budget)}, and what was charged is free to ask for again."
+            )
+        return "Interrupted; what was charged stays charged, and is free to ask for again."
 
     def close(self) -> None:
         """Let go of the source and the ledger."""

@@ -14,6 +14,7 @@ from onesided.errors import InputError, PolicyError, RequestError
 from onesided.language.zones import Zones
 from onesided.ledger import agreed_terms, check_ledger, open_ledger
 from onesided.loss import Number, privacy_budget
+from onesided.notebook import going_on
 from onesided.policy import FunctionPolicy, Policy
 from onesided.randomness import Randomness, system
 from onesided.session.books import Books
@@ -30,6 +31,7 @@ from onesided.spelling import arguments_named
 PolicyLike = str | Policy | FunctionPolicy | Callable[[Mapping[str, Any]], object]
 
 
+@going_on("onesided is opening the data")
 @arguments_named
 def open_dataset(
     source: Any = None,

@@ -1,53 +1,134 @@
-"""The rest of a SELECT, on released values: joining figures, HAVING, ORDER BY, LIMIT.
+"""The rest of a SELECT, on released values: joining figures, arithmetic, HAVING, ORDER BY, LIMIT.
 
 Keys and figures stay in Arrow. Rows are compared by a form of their values that every value has. In
 this form NaN equals itself and stands above all numbers, a date may lie beyond Python's years, and
-a text may hold any bytes.
+a text may hold any bytes. A column that is a key as it stands is handed out as it was released.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 
 from onesided.data.values import comparable_values
-from onesided.language import evaluate
-from onesided.language.query import Aggregate, Ordering, Select, SelectFigure
-from onesided.language.tree import Expression
+from onesided.engine.base import key_type
+from onesided.engine.duckdb.released import ROW, Computation
+from onesided.language import Schema
+from onesided.language.query import (
+    Aggregate,
+    Ordering,
+    Select,
+    SelectFigure,
+    figure_column,
+    key_column,
+)
 
 Place = tuple[Any, ...]
 
 
-def result(
-    select: Select, having: Expression | None, tables: Mapping[SelectFigure, pa.Table]
-) -> pa.Table:
+@dataclass(frozen=True)
+class AskedFigure:
+    """A figure of a statement for one of its groupings.
+
+    - `by`: the keys of the grouping, as places in those of the statement.
+    - `name`: what it is called among the releases behind the answer.
+    """
+
+    figure: SelectFigure
+    by: tuple[int, ...]
+    name: str
+
+    @classmethod
+    def of(cls, select: Select) -> tuple[AskedFigure, ...]:
+        """All that a statement needs."""
+        several = len(select.sets) > 1
+        return tuple(
+            cls(figure, by, f"{figure.name}{_named(select, by)}" if several else figure.name)
+            for by in select.sets
+            for figure in select.figures
+        )
+
+
+def _named(select: Select, by: tuple[int, ...]) -> str:
+    return f" by {', '.join(select.keys[place].name for place in by)}" if by else " in all"
+
+
+def check_result(select: Select, schema: Schema) -> None:
+    """Refuse, before anything is paid, what cannot be computed from the figures.
+
+    - `schema`: of the data with the columns of joined tables.
+    """
+    example: dict[str, pa.Array] = {
+        key_column(place): pa.nulls(1, key_type(key.bind(schema)))
+        for place, key in enumerate(select.keys)
+    }
+    for place in range(len(select.figures)):
+        example[figure_column(place)] = pa.array([1.0])
+    _computation(select).check(pa.table(example))
+
+
+def result(select: Select, tables: Mapping[AskedFigure, pa.Table]) -> pa.Table:
     """The columns that the statement lists, of the groups that HAVING and LIMIT leave.
 
-    - `tables`: for each figure its released table, the keys in the first columns.
-    - `having`: the condition, bound to the names of keys and figures.
+    - `tables`: the released table of each figure, the keys in the first columns.
     """
-    joined = _joined(select, tables)
-    rows = list(range(len(joined)))
-    if having is not None:
-        rows = [
-            row for row, values in enumerate(_values(joined)) if evaluate(having, values) is True
-        ]
-    for term in reversed(select.order):
-        places = [_place(term, each) for each in _places(joined.column(term.source.name))]
-        rows.sort(key=places.__getitem__, reverse=term.descending)
-    chosen = joined.take(pa.array(rows[: select.limit], pa.int64()))
-    columns = [chosen.column(output.source.name) for output in select.outputs]
+    parts = []
+    for by in select.sets:
+        own = {each.figure: table for each, table in tables.items() if each.by == by}
+        parts.append(_joined(by, own))
+    released = pa.concat_tables(parts, promote_options="permissive")
+    answer = _computation(select).run(_computable(released))
+    rows = answer.column(ROW)
+    columns = [
+        answer.column(place + 1)
+        if output.key is None
+        else released.column(key_column(select.keys.index(output.key))).take(rows)
+        for place, output in enumerate(select.outputs)
+    ]
     return pa.table(columns, names=[output.name for output in select.outputs])
 
 
-def _joined(select: Select, tables: Mapping[SelectFigure, pa.Table]) -> pa.Table:
-    """One row per group that any figure lists: its keys, then each figure by its name.
+def _computation(select: Select) -> Computation:
+    conditions = [] if select.having is None else [select.having]
+    for place, figure in enumerate(select.figures):
+        if figure.aggregate is Aggregate.GROUPS:
+            conditions.append(f"{figure_column(place)} > 0")
+    return Computation(
+        columns=[output.text for output in select.outputs],
+        having=" AND ".join(f"({each})" for each in conditions) or None,
+        order=[_term(each) for each in select.order],
+        limit=select.limit,
+        offset=select.offset,
+    )
+
+
+def _term(term: Ordering) -> tuple[str, str]:
+    direction = "DESC" if term.descending else "ASC"
+    return term.text, f"{direction} NULLS {'FIRST' if term.nulls_first else 'LAST'}"
+
+
+def _computable(released: pa.Table) -> pa.Table:
+    """The same table with what DuckDB takes: texts whose bytes are none are texts nearby."""
+    columns = []
+    for column in released.columns:
+        kind = column.type
+        if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+            values = column.cast(pa.large_binary()).to_pylist()
+            texts = [None if each is None else each.decode(errors="replace") for each in values]
+            column = pa.chunked_array([pa.array(texts, pa.string())])
+        columns.append(column)
+    return pa.table(columns, names=released.column_names)
+
+
+def _joined(by: tuple[int, ...], tables: Mapping[SelectFigure, pa.Table]) -> pa.Table:
+    """One row per group that any figure lists: its keys, then each figure.
 
     A figure that does not list a group found nothing in it: a count or sum of 0, and no mean.
     """
-    width = len(select.keys)
+    width = len(by)
     listed = [_groups(table, width) for table in tables.values()]
     groups = listed[0]
     keys = next(iter(tables.values())).select(range(width))
@@ -60,10 +141,17 @@ def _joined(select: Select, tables: Mapping[SelectFigure, pa.Table]) -> pa.Table
         first = {group: row for row, group in reversed(list(enumerate(everywhere)))}
         groups = sorted(first)
         keys = keys.take(pa.array([first[group] for group in groups], pa.int64()))
-    columns = dict(zip((key.name for key in select.keys), keys.columns, strict=True))
-    for (figure, table), known in zip(tables.items(), listed, strict=True):
-        columns[figure.name] = _aligned(figure, table.column(width), known, groups)
+    columns = {
+        key_column(place): _plain(column) for place, column in zip(by, keys.columns, strict=True)
+    }
+    for number, ((figure, table), known) in enumerate(zip(tables.items(), listed, strict=True)):
+        columns[figure_column(number)] = _aligned(figure, table.column(width), known, groups)
     return pa.table(columns)
+
+
+def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    kind = column.type
+    return column.cast(kind.value_type) if pa.types.is_dictionary(kind) else column
 
 
 def _aligned(
@@ -89,25 +177,11 @@ def _groups(table: pa.Table, width: int) -> list[Place]:
 
 def _places(column: pa.ChunkedArray) -> list[Place]:
     """What equals and orders the values of a column, with NULL before everything."""
+    column = _plain(column)
     kind = column.type
-    if pa.types.is_dictionary(kind):
-        return _places(column.cast(kind.value_type))
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         column = column.cast(pa.large_binary())
     return [
         (False,) if value is None else (True, value != value, 0 if value != value else value)
         for value in comparable_values(column)
     ]
-
-
-def _values(table: pa.Table) -> list[dict[str, Any]]:
-    """The rows for a condition on them."""
-    columns = [comparable_values(column) for column in table.columns]
-    return [dict(zip(table.column_names, row, strict=True)) for row in zip(*columns, strict=True)]
-
-
-def _place(term: Ordering, place: Place) -> tuple[bool, Place]:
-    """Where a row stands by one term; the whole order is turned around where it descends."""
-    if place == (False,):
-        return (not term.nulls_first) != term.descending, ()
-    return term.nulls_first != term.descending, place

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from onesided.engine.duckdb import connection as duckdb_connection
-from onesided.engine.duckdb import csv_format, parquet_format
+from onesided.engine.duckdb import csv_finding, csv_format, parquet_format
 from onesided.engine.duckdb import engine as duckdb_engine
 from onesided.engine.duckdb import source as duckdb_source
 from onesided.engine.duckdb import types as duckdb_types
@@ -126,7 +126,7 @@ def _unchecked_names() -> Iterator[None]:
     def check(names: Any, called: str) -> None: ...
 
     with replaced(
-        *((module, "check_names", check) for module in (duckdb_source, parquet_format, csv_format))
+        *((module, "check_names", check) for module in (duckdb_source, parquet_format, csv_finding))
     ):
         yield
 

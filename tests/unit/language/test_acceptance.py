@@ -96,9 +96,9 @@ REFUSED = {
     "lower(room) FILTER (WHERE a) = 'x'": "not allowed",
     "lower(DISTINCT room) = 'x'": "not allowed",
     "CAST(age AS VARCHAR) = '1'": "cast",
-    "age::int = 1": "cast",
+    "age::text = 1": "cast",
     "TRY_CAST('2024-01-01' AS DATE) = d": "cast",
-    "room ILIKE 'a'": "ILIKE",
+    "room ILIKE lower(room)": "literal pattern",
     "room LIKE 'a\\%'": "backslash",
     "room LIKE 'a!%' ESCAPE '!'": "ESCAPE",
     "room LIKE pattern": "literal pattern",
@@ -106,7 +106,6 @@ REFUSED = {
     "room SIMILAR TO 'a'": "regular expression",
     "room ~ 'a'": "regular expression",
     "room GLOB 'a'": "regular expression",
-    "age / 2 = 1": "Division",
     "age // 2 = 1": "Division",
     "age % 2 = 1": "Division",
     "age ^ 2 = 4": "pow",
@@ -148,7 +147,10 @@ REFUSED = {
     "ts = TIMESTAMPTZ '2024-01-01'": "cast",
     "t = TIME '10:00'": "cast",
     "ts + INTERVAL '1' DAY > ts": "not allowed",
-    "extract(hour FROM ts) = 1": "extract()",
+    "extract(century FROM ts) = 1": "no such part",
+    "year(date_trunc('day', ts)) = 1": "within each other",
+    "substring(room, age, 2) = 'a'": "whole numbers",
+    "floor(age / 10) * 5 = 1": "bucket",
     "date(ts, 'UTC') = d": "zone",
     "bucket(age, 0) = 0": "positive integer",
     "bucket(age, -1) = 0": "positive integer",
@@ -171,7 +173,7 @@ REFUSED = {
     "'a' < 3": "mixes",
     "age IN (1, 'a')": "mixes",
     "age + 'x' = 1": "integer",
-    "age * 1.5 = 3": "integer",
+    "age * 1.5": "condition",
     "-TRUE = 1": "integer",
     "lower(3) = 'a'": "text",
     "3 LIKE 'a'": "text",
@@ -249,14 +251,12 @@ def test_only_text_is_a_predicate(text: object) -> None:
 )
 def test_group_keys(text: str, name: str, column: str) -> None:
     key = parse_key(text)
-    assert (key.name, key.column) == (name, column)
+    assert (key.name, key.columns) == (name, (column,))
     if isinstance(key, Key) and "(" in name:
         assert parse_key(name) == key
 
 
-@pytest.mark.parametrize(
-    "text", ["age + 1", "lower(room)", "17", "hour(hour(ts))", "a, b", "a = 1"]
-)
-def test_other_expressions_are_no_group_keys(text: str) -> None:
+@pytest.mark.parametrize("text", ["17", "hour(hour(ts))", "a, b", "lower('x')", "count(a)"])
+def test_what_is_no_value_of_a_row_is_no_group_key(text: str) -> None:
     with pytest.raises(PolicyError):
         parse_key(text)

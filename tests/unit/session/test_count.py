@@ -14,12 +14,13 @@ import pytest
 
 import onesided as osd
 from onesided.data.units import Unit
-from onesided.engine.base import CountQuery, Total
+from onesided.engine.base import CountQuery
 from onesided.engine.duckdb.engine import DuckDBEngine
 from onesided.engine.duckdb.flavour import DuckDBFlavour
 from onesided.engine.flavour import Flavour
 from onesided.errors import BudgetError, InputError, MechanismRefused, ReleaseFailed, RequestError
 from onesided.language import Key, Predicate
+from support.engines import column_total
 from support.visits import POLICY, UNIT, all_units, rows, sensitive_units, visits, write_visits
 
 
@@ -117,7 +118,7 @@ def test_totals_are_clipped_within_each_unit(table: pa.Table) -> None:
     engine = DuckDBEngine(frame, Unit(("who",)))
     policy = Predicate.parse("NOT consent").bind(engine.schema)
     by = (Key.parse("room").bind(engine.schema),)
-    total = Total("paid", Fraction(1, 2), steps=20)
+    total = column_total("paid", Fraction(1, 2), steps=20)
     answer = engine.count(CountQuery(policy, by, max_groups=2, totals=(total,)))
     engine.close()
     # a: unit 1 has 12.5, clipped to 10 = 20 steps, unit 2 has 4 steps.

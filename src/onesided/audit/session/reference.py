@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from onesided.audit.session.cells import SQL_TYPE
 from onesided.audit.session.reference_values import (
     DAY,
     NotCovered,
@@ -41,8 +42,9 @@ from onesided.engine.base import (
     key_type,
 )
 from onesided.engine.sources import Files, file_tag
-from onesided.language import BoundPredicate, Field, Predicate, Schema, Type
+from onesided.language import BoundKey, BoundPredicate, Field, Predicate, Schema, Type
 from onesided.language.query import public_column
+from onesided.language.tree import Column
 
 Row = dict[str, Any]
 Names = Sequence[tuple[str, int]]
@@ -186,10 +188,17 @@ def _digest(text: str) -> int:
 
 
 def _amount(rows: list[Row], total: Total) -> int:
-    if total.column is None:
+    if total.value is None:
         return min(len(rows), total.steps)
-    steps = (_steps(row[total.column], total.grid) for row in rows)
+    steps = (_steps(_summed(total.value, row), total.grid) for row in rows)
     return min(max(sum(steps), 0), total.steps)
+
+
+def _summed(value: BoundKey, row: Row) -> Any:
+    """A column as it is, of any number type; else what the expression gives."""
+    if isinstance(value.expression, Column):
+        return row[value.expression.name]
+    return value.evaluate(row)
 
 
 def _steps(value: float | Decimal | None, grid: Fraction) -> int:
@@ -265,8 +274,8 @@ class ReferenceEngine:
             raise NotCovered("numbers of groups")
         if query.grams is not None:
             raise NotCovered("n-grams")
-        names = {key.column for key in query.by}
-        names |= {total.column for total in query.totals if total.column is not None}
+        names = {name for key in query.by for name in key.columns}
+        names |= {name for each in query.totals if each.value for name in each.value.columns}
         joined = {
             public_column(each.table.name, name)
             for each in query.lookups
@@ -354,7 +363,8 @@ def _covered(table: pa.Table, name: str, opened: Engine) -> list[Any] | None:
             form = next(each for each in agreed["columns"] if each["name"] == name)
             return list(csv_values(column, form))
         if agreed["reader"] == "postgresql":
-            return list(server_values(column, opened.schema[name]))
+            kind = table.schema.field(name).metadata[SQL_TYPE].decode()
+            return list(server_values(column, opened.schema[name], kind))
         return list(typed_values(column))
     except NotCovered:
         return None

@@ -90,11 +90,19 @@ def _writing_duckdb() -> Any:
 
 
 def _polars(table: pa.Table, folder: Path, **options: Any) -> Written:
+    path = folder / "visits.parquet"
+    _in_polars(table).write_parquet(path, **options)
+    return {"source": str(path)}
+
+
+def _in_polars(table: pa.Table) -> Any:
+    """The table as a frame of Polars, whose panic at a type is no `Exception`."""
     import polars
 
-    path = folder / "visits.parquet"
-    polars.from_arrow(table).write_parquet(path, **options)  # type: ignore[union-attr]
-    return {"source": str(path)}
+    try:
+        return polars.from_arrow(table)
+    except polars.exceptions.PanicException as error:
+        raise Unwritable("Polars has no such type") from error
 
 
 def _csv(
@@ -189,9 +197,7 @@ def _pandas(table: pa.Table, folder: Path) -> Written:
 
 
 def _polars_frame(table: pa.Table, folder: Path) -> Written:
-    import polars
-
-    return {"source": polars.from_arrow(table), "name": "visits"}
+    return {"source": _in_polars(table), "name": "visits"}
 
 
 def _parquet(by: str, write: Callable[..., Written], **options: Any) -> Source:

@@ -19,6 +19,15 @@ from onesided.engine.base import (
     PublicTable,
     SampleQuery,
 )
+from onesided.engine.beside import (
+    Beside,
+    FoundTable,
+    SecretLookup,
+    check_unique,
+    readable,
+    repeated_keys,
+)
+from onesided.engine.columns_read import ColumnsRead
 from onesided.engine.datafusion.connection import connect, opening, releasing
 from onesided.engine.datafusion.flavour import DataFusionFlavour
 from onesided.engine.datafusion.source import (
@@ -34,11 +43,13 @@ from onesided.engine.remote import RemoteEngine, cast_batch, check_format
 from onesided.engine.sources import Files
 from onesided.engine.sql import Relation, Statements
 from onesided.engine.streams import HeldTable
+from onesided.errors import RequestError
 from onesided.language import BoundPredicate, Field, Predicate, Schema, Type
 
 _ROWS = "osd_rows"
 _POLICY = "osd_policy"
 _PUBLIC = "osd_public_"
+_BESIDE = "osd_beside"
 _KEY = "osd_coin_key"
 _FLAVOUR = DataFusionFlavour()
 
@@ -63,6 +74,8 @@ class DataFusionEngine(RemoteEngine):
         - `format`: the columns that an account was opened with; others are refused.
         """
         self._spill = PrivateDirectory()
+        self._tables: dict[str, tuple[Files | HeldTable, pa.Schema]] = {}
+        self._beside = Beside()
         try:
             self._context = connect(self._spill.path, memory_limit)
             named = isinstance(source, str | Path)
@@ -87,7 +100,7 @@ class DataFusionEngine(RemoteEngine):
 
     @property
     def schema(self) -> Schema:
-        return self._schema
+        return self._beside.schema(self._schema)
 
     @property
     def format(self) -> dict[str, Any]:
@@ -99,24 +112,26 @@ class DataFusionEngine(RemoteEngine):
 
     @property
     def _leaving(self) -> pa.Schema:
-        return self._source.rows.schema
+        tables = {name: schema for name, (_, schema) in self._tables.items()}
+        return self._beside.leaving(self._source.rows.schema, tables)
 
     def inspect(self) -> Inspection:
         with opening():
-            table = self._context.sql(self._statements.inspection()).to_arrow_table()
+            table = self._context.sql(self._statements().inspection()).to_arrow_table()
         units, orphans = (int(column[0].as_py()) for column in table.columns)
         return Inspection(units=units, rows_without_key=orphans)
 
     def fingerprint(self) -> str:
-        if self._frame is not None:
-            return self._frame.fingerprint()
-        assert self._files is not None
         with opening():
-            return self._files.fingerprint()
+            own = self._files or self._frame
+            assert own is not None
+            states = [given.fingerprint() for given, _ in self._tables.values()]
+            return self._beside.fingerprint(own.fingerprint(), states)
 
     def sample(self, query: SampleQuery) -> Iterator[pa.RecordBatch]:
         schema = self.output_schema(query.columns)
-        statement = self._statements.sample(query) + self._order(query.columns)
+        statements = self._statements(ColumnsRead.by_sample(query).all)
+        statement = statements.sample(query) + self._order(query.columns)
         with releasing():
             for batch in self._context.sql(statement, **_bound(query.coins)).execute_stream():
                 yield cast_batch(batch.to_pyarrow(), schema)
@@ -125,7 +140,7 @@ class DataFusionEngine(RemoteEngine):
         """As for every engine, with one zero; where all else ties its sign decides."""
         if self._unit.is_row:
             return f" ORDER BY {ORDER}"
-        first, texts = self._statements.sorting(columns)
+        first, texts = self._statements().sorting(columns)
         terms, signs = [], []
         for name in (*first, *texts):
             term = _FLAVOUR.name(name)
@@ -137,7 +152,7 @@ class DataFusionEngine(RemoteEngine):
 
     def count(self, query: CountQuery) -> GroupCounts:
         with releasing():
-            statement = self._statements.count(query)
+            statement = self._statements(ColumnsRead.by_count(query).all).count(query)
             table = self._context.sql(statement, **_bound(query.coins)).to_arrow_table()
         return GroupCounts.of(table, query.listed)
 
@@ -154,17 +169,49 @@ class DataFusionEngine(RemoteEngine):
         self._register(relation, table.content)
         return replace(table, relation=_FLAVOUR.name(relation))
 
+    def lookup_table(
+        self, name: str, source: Any, table: str | None, format: Mapping[str, Any] | None
+    ) -> FoundTable:
+        if table is not None:
+            raise RequestError(f"The lookup table {name} needs a file or a table in memory here.")
+        relation = f"{_BESIDE}{len(self._tables)}"
+        named = isinstance(source, str | Path)
+        folder = self._spill.path / relation
+        folder.mkdir()
+        given: Files | HeldTable
+        with opening():
+            given = Files.find(str(source)) if named else HeldTable.of(source, folder)
+            if isinstance(given, Files):
+                agreed = None if format is None else [each["name"] for each in format["columns"]]
+                found = from_files(given, folder, agreed, rows_named=False)
+            else:
+                found = from_frame(given.rows, rows_named=False)
+            self._register(relation, found.rows)
+        check_format(dict(found.format), format)
+        self._tables[name] = given, found.rows.schema
+        return FoundTable(
+            name, readable(found.schema), found.format, _FLAVOUR.name(relation), held=True
+        )
+
+    def look_up(self, lookups: tuple[SecretLookup, ...]) -> None:
+        with opening():
+            for lookup in lookups:
+                counted = self._context.sql(repeated_keys(lookup, _FLAVOUR)).to_arrow_table()
+                check_unique(lookup, int(counted.column(0)[0].as_py()))
+        self._beside = Beside(lookups)
+
     def close(self) -> None:
         self._spill.remove()
 
-    @property
-    def _statements(self) -> Statements:
+    def _statements(self, read: frozenset[str] | None = None) -> Statements:
         relation = Relation(
             source=_ROWS,
             schema=self.schema,
             unit=self._unit,
             coin_key=f"${_KEY}",
             row_text=NAME,
+            beside=self._beside.lookups,
+            read=read,
         )
         return Statements.on(relation, _FLAVOUR)
 

@@ -25,7 +25,7 @@ from onesided.engine.base import (
 from onesided.engine.beside import Beside, FoundTable, SecretLookup, check_unique, repeated_keys
 from onesided.engine.columns_read import ColumnsRead
 from onesided.engine.csv_options import CsvOptions
-from onesided.engine.duckdb.beside import TablesBeside
+from onesided.engine.duckdb.beside import CopiedTables
 from onesided.engine.duckdb.connection import STATEMENT_ERRORS, connect, opening, releasing
 from onesided.engine.duckdb.flavour import DuckDBFlavour, ThriftyDuckDBFlavour
 from onesided.engine.duckdb.mending import is_unreadable, mended, reads_all
@@ -97,7 +97,7 @@ class DuckDBEngine:
                     f"SELECT {', '.join(listed)} FROM {self._source.rows.relation} LIMIT 0"
                 )
                 self._arrow = empty.to_arrow_table().schema
-            self._tables = TablesBeside(self._connection, self._spill.path)
+            self._tables = CopiedTables(self._connection, self._spill.path)
             self._beside = Beside()
         except BaseException:
             self.close()
@@ -225,7 +225,7 @@ class DuckDBEngine:
                 check_unique(lookup, int(found[0][0]))
         self._beside = Beside(lookups)
         self._schema = self._beside.schema(self._schema)
-        self._arrow = pa.schema([*self._arrow, *self._tables.fields(lookups)])
+        self._arrow = self._beside.leaving(self._arrow, self._tables.arrow)
 
     def progress(self) -> float | None:
         """How far the running statement is; DuckDB answers this beside the running statement."""

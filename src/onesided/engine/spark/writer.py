@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import ClassVar
 
 from onesided.errors import PolicyError
-from onesided.language.tree import Literal, Operator, Part
+from onesided.language.tree import Literal, Operator, Part, Span
 from onesided.language.types import Type
 from onesided.language.words import quoted
 from onesided.language.writer import Writer
@@ -81,3 +81,16 @@ class SparkWriter(Writer):
                 return f"(weekday({text}) + 1)"
             case Part.DATE:
                 return f"CAST({text} AS DATE)"
+            case _:
+                return f"{part.value}({text})"
+
+    def start_of(self, span: Span, text: str, kind: Type) -> str:
+        # date_trunc() would go through the zone of the session.
+        day = f"CAST({text} AS DATE)"
+        if span in (Span.HOUR, Span.MINUTE):
+            minutes = f"60 * hour({text})"
+            if span is Span.MINUTE:
+                minutes = f"{minutes} + minute({text})"
+            return f"timestampadd(MINUTE, {minutes}, CAST({day} AS {self.types[kind]}))"
+        start = day if span is Span.DAY else f"trunc({day}, '{span.value}')"
+        return f"CAST({start} AS {self.types[kind]})"

@@ -7,13 +7,18 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
+import pyarrow.compute as pc
+
 from onesided.data.units import Unit
 from onesided.engine.lookups import found
 from onesided.errors import RequestError
-from onesided.language import BoundPredicate, Key, Schema
-from onesided.language.query import Aggregate, Select, SelectFigure, key_text
-from onesided.loss import Number
-from onesided.session.amounts import Amount, column_amount, rows_amount
+from onesided.language import BoundPredicate, Key, Predicate, Schema
+from onesided.language.query import Aggregate, Select, SelectFigure, key_text, public_column
+from onesided.language.ranges import Range, proven_range
+from onesided.language.tree import Column
+from onesided.loss import Number, rational
+from onesided.mechanisms.one_sided import OneSided
+from onesided.session.amounts import Amount, rows_amount, value_amount
 from onesided.session.domains import both
 from onesided.session.facts import DatasetFacts
 from onesided.session.grouping import Grouping
@@ -21,7 +26,10 @@ from onesided.session.public import determined, lookups
 from onesided.session.questions.choosing import counting
 from onesided.session.questions.counts import CountingQuestion
 from onesided.session.questions.sums import Means, Sums, TotalsQuestion, present_groups
+from onesided.session.results import AskedFigure
 from onesided.session.scope import Scope
+
+Bound: TypeAlias = Number | tuple[Number, Number]
 
 GroupQuestion: TypeAlias = CountingQuestion | TotalsQuestion
 """A question about groups."""
@@ -33,7 +41,9 @@ class Limits:
 
     - `max_groups`: the most groups that count for one unit.
     - `max_rows`: the most rows that count for one unit in a group, for COUNT(*) and AVG.
-    - `bounds`, `grid`: for each column that is summed, B and the width of a step.
+    - `bounds`: for each column or expression that is summed, B; or a pair, between which the value
+      of each row is known to lie. B is then the most that `max_rows` rows add.
+    - `grid`: the width of a step of it.
     - `nonnegative`: the columns in which no value is below 0.
     - `domain`: the values of a key, by its name or alias.
     - `mechanism`: what counts units.
@@ -41,7 +51,7 @@ class Limits:
 
     max_groups: int | None = None
     max_rows: int | None = None
-    bounds: Mapping[str, Number]
+    bounds: Mapping[str, Bound]
     grid: Mapping[str, Number]
     nonnegative: Collection[str]
     domain: Mapping[str, Sequence[Any]]
@@ -63,27 +73,28 @@ class Figures:
     select: Select
     schema: Schema
 
-    def questions(self) -> dict[SelectFigure, GroupQuestion]:
-        """One question a figure, checked."""
-        groups = self._groups()
-        asked = {figure: self._question(figure, groups) for figure in self.select.figures}
+    def questions(self) -> dict[AskedFigure, GroupQuestion]:
+        """One question a figure and grouping, checked."""
+        asked = {each: self._question(each) for each in AskedFigure.of(self.select)}
         for question in asked.values():
             question.check()
         return asked
 
-    def _groups(self) -> Grouping:
+    def _groups(self, asked: AskedFigure) -> Grouping:
         select = self.select
         joined = lookups(self.facts.schema, self.facts.public, select.joins)
         inside: BoundPredicate | None = self.scope.inside
-        for lookup in joined:
+        for lookup, join in zip(joined, select.joins, strict=True):
             self.facts.withheld.refuse((own for own, _ in lookup.on), "what a table is joined by")
-            inside = both(inside, found(lookup, self.schema))
+            if not join.outer:
+                inside = both(inside, found(lookup, self.schema))
+        keys = [select.keys[place] for place in asked.by]
         groups = self.facts.groups_of(
             self.schema,
-            by=[key_text(key) for key in select.keys],
-            where=None if select.where is None else select.where.bind(self.schema),
+            by=[key_text(key) for key in keys],
+            where=_filter(select.where, asked.figure.where, self.schema),
             max_groups=self.limits.max_groups,
-            domain=_domains(select, self.limits.domain),
+            domain=_domains(select, keys, self.limits.domain),
             inside=inside,
             determined=determined(joined, self.facts.unit.columns),
         )
@@ -94,12 +105,14 @@ class Figures:
                 "table": each.table.name,
                 "on": [list(pair) for pair in each.on],
                 "is": each.table.digest,
+                **({"outer": True} if join.outer else {}),
             }
-            for each in joined
+            for each, join in zip(joined, select.joins, strict=True)
         ]
         return replace(groups, lookups=joined, details={**groups.details, "join": described})
 
-    def _question(self, figure: SelectFigure, groups: Grouping) -> GroupQuestion:
+    def _question(self, asked: AskedFigure) -> GroupQuestion:
+        figure, groups = asked.figure, self._groups(asked)
         around: dict[str, Any] = {
             "facts": self.facts,
             "scope": self.scope,
@@ -108,6 +121,8 @@ class Figures:
         single = self.facts.rows_are_units
         if figure.aggregate is Aggregate.UNITS:
             _check_unit(figure, self.facts.unit)
+        if figure.aggregate is Aggregate.GROUPS:
+            return counting(OneSided.name, groups, **around)
         if figure.aggregate is Aggregate.UNITS or (figure.aggregate is Aggregate.ROWS and single):
             return counting(self.limits.mechanism, groups, **around)
         if figure.aggregate is Aggregate.ROWS:
@@ -128,31 +143,93 @@ class Figures:
         return rows_amount(self.limits.max_rows, self.facts.units)
 
     def _amount(self, figure: SelectFigure) -> Amount:
-        (column,) = figure.columns
-        schema, limits = self.schema, self.limits
-        self.facts.withheld.refuse([column], "added up")
-        bounds, grids = (_by_column(schema, each) for each in (limits.bounds, limits.grid))
-        if column not in bounds:
+        assert figure.value is not None
+        value, limits = figure.value.bind(self.schema), self.limits
+        self.facts.withheld.refuse(value.columns, "added up")
+        bounds, grids = self._by_value(limits.bounds), self._by_value(limits.grid)
+        declared = {name: _range(name, pair) for name, pair in bounds.items() if _is_pair(pair)}
+        ranges = {**self._public_ranges(), **declared}
+        proven = ranges.get(value.name) or proven_range(value.typed, ranges)
+        bound = None if value.name in ranges else bounds.get(value.name)
+        if bound is None and proven is not None and proven[1] > 0:
+            # What each row adds at most, as often as rows of one unit count.
+            single = self.facts.rows_are_units
+            bound = proven[1] * (1 if single else self._rows(figure).steps)
+        if bound is None:
             raise RequestError(
                 f"{figure.name} needs a bound on what one unit may add; say it with bounds, such "
-                f"as {{'{column}': 100}}."
+                f"as {{'{value.name}': 100}}."
             )
-        return column_amount(
-            schema,
-            column,
-            bound=bounds[column],
-            grid=grids.get(column),
-            nonnegative=column in {schema.resolve(each) for each in limits.nonnegative},
+        said = value.name in self._by_value(dict.fromkeys(limits.nonnegative, 1))
+        return value_amount(
+            value,
+            bound=bound,
+            grid=grids.get(value.name),
+            nonnegative=said or (proven is not None and proven[0] >= 0),
             units=self.facts.units,
         )
 
+    def _public_ranges(self) -> dict[str, Range]:
+        """Between which numbers the columns of the joined public tables lie."""
+        found = {}
+        for join in self.select.joins:
+            for name, column in self.facts.public[join.table].numbers():
+                ends = pc.min_max(column).as_py()
+                if ends["min"] is not None:
+                    found[public_column(join.table, name)] = (
+                        Fraction(ends["min"]),
+                        Fraction(ends["max"]),
+                    )
+        return found
 
-def _domains(select: Select, declared: Mapping[str, Sequence[Any]]) -> dict[str, Sequence[Any]]:
-    """Domains by key; an alias, or a public column without its table, names a key too."""
-    keys = {each.name: each.source for each in select.outputs if isinstance(each.source, Key)}
-    return {
-        key_text(keys[name]) if name in keys else name: values for name, values in declared.items()
+    def _by_value(self, declared: Mapping[str, Any]) -> dict[str, Any]:
+        """What is declared of columns, or of expressions of them, by canonical names."""
+        return {_value_named(name, self.schema).name: value for name, value in declared.items()}
+
+
+def _is_pair(bound: Bound) -> bool:
+    return isinstance(bound, tuple | list)
+
+
+def _range(name: str, pair: Any) -> Range:
+    """The ends of a declared range."""
+    if len(pair) != 2:
+        raise RequestError(f"The bounds of {name} are a number, or a pair of the least and most.")
+    low, high = (rational(end, f"a bound of {name}") for end in pair)
+    if low > high:
+        raise RequestError(f"The least that is declared of {name} is above the most.")
+    return low, high
+
+
+def _value_named(text: str, schema: Schema) -> Key:
+    """A column's name as it is, else an expression."""
+    if any(text.lower() == name.lower() for name in schema):
+        return Key(Column(schema.resolve(text)))
+    return Key.parse(text).bind(schema)
+
+
+def _filter(
+    where: Predicate | None, own: Predicate | None, schema: Schema
+) -> BoundPredicate | None:
+    """The rows of a figure: those of the statement for which its own condition holds, too."""
+    filters = [None if each is None else each.bind(schema) for each in (where, own)]
+    return both(*filters)
+
+
+def _domains(
+    select: Select, keys: Sequence[Key], declared: Mapping[str, Sequence[Any]]
+) -> dict[str, Sequence[Any]]:
+    """Domains by key; an alias, or a public column without its table, names a key too.
+
+    With subtotals a grouping has some of the statement's keys, and is declared those alone.
+    """
+    named = {each.name: each.key for each in select.outputs if each.key is not None}
+    texts = {
+        key_text(named[name]) if name in named else name: values
+        for name, values in declared.items()
     }
+    absent = {key_text(key) for key in select.keys if key not in keys}
+    return {text: values for text, values in texts.items() if text not in absent}
 
 
 def _check_unit(figure: SelectFigure, unit: Unit) -> None:
@@ -162,7 +239,3 @@ def _check_unit(figure: SelectFigure, unit: Unit) -> None:
         raise RequestError(
             f"{figure.name} is not allowed: only units can be counted so, and their key is {unit}."
         )
-
-
-def _by_column(schema: Schema, values: Mapping[str, Number]) -> dict[str, Number]:
-    return {schema.resolve(name): value for name, value in values.items()}

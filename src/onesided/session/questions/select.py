@@ -1,6 +1,6 @@
 """SQL: one SELECT is answered by its figures, and by what can be done with them for free.
 
-HAVING, ORDER BY and LIMIT look at released values alone.
+Arithmetic on figures, HAVING, ORDER BY and LIMIT look at released values alone.
 """
 
 from __future__ import annotations
@@ -11,16 +11,14 @@ from fractions import Fraction
 from typing import Any
 
 from onesided.data.release import QueryRelease, Receipt, ReleaseKind, TableRelease, payload_of
-from onesided.errors import RequestError
-from onesided.language import Key
-from onesided.language.query import Select, SelectFigure
-from onesided.language.tree import Expression, Value
+from onesided.language.query import Select, figure_column
+from onesided.language.tree import Value
 from onesided.loss import Loss, show
 from onesided.session.facts import DatasetFacts
 from onesided.session.lookups import lookup_statement
 from onesided.session.questions.figures import Figures, GroupQuestion, Limits
 from onesided.session.receipts import column_statement, guarantee, loss_statement
-from onesided.session.results import result
+from onesided.session.results import AskedFigure, check_result, result
 from onesided.session.scope import Scope, policy_text
 
 
@@ -30,8 +28,7 @@ class AskedSelect:
 
     text: str
     select: Select
-    having: Expression | None
-    questions: Mapping[SelectFigure, GroupQuestion]
+    questions: Mapping[AskedFigure, GroupQuestion]
     facts: DatasetFacts
     scope: Scope
     epsilon: Fraction
@@ -39,17 +36,28 @@ class AskedSelect:
     def release(self, released: Sequence[TableRelease]) -> QueryRelease:
         """The rest of the statement, from the releases of its figures in their order."""
         tables = dict(zip(self.questions, released, strict=True))
-        answer = result(
-            self.select, self.having, {figure: each.table for figure, each in tables.items()}
-        )
+        answer = result(self.select, {asked: each.table for asked, each in tables.items()})
         receipts = [each.receipt for each in released]
         content = {
             **self._receipt(receipts),
             "columns": column_statement(answer.schema),
         }
-        named = {figure.name: table for figure, table in tables.items()}
-        sources = {each.name: each.source.name for each in self.select.outputs}
-        return QueryRelease(Receipt(content), payload_of(answer), named, sources)
+        named = {asked.name: table for asked, table in tables.items()}
+        return QueryRelease(Receipt(content), payload_of(answer), named, self._sources)
+
+    @property
+    def _sources(self) -> dict[str, str]:
+        """From which key or figure a column comes, where it is one as it stands."""
+        found = {each.name: each.key.name for each in self.select.outputs if each.key is not None}
+        if len(self.select.sets) > 1:
+            return found
+        figures = {
+            f'"{figure_column(place)}"': each.name for place, each in enumerate(self.select.figures)
+        }
+        plain = {
+            each.name: figures[each.text] for each in self.select.outputs if each.text in figures
+        }
+        return {**found, **plain}
 
     def _receipt(self, receipts: Sequence[Receipt]) -> dict[str, Any]:
         """One receipt for the whole: the sums of what the figures' receipts say, and these."""
@@ -57,14 +65,14 @@ class AskedSelect:
         last = receipts[-1]
         accounts = [receipt["account"] for receipt in receipts]
         costs = [Fraction(account["cost"]) for account in accounts]
-        names = [figure.name for figure in self.questions]
+        names = [asked.name for asked in self.questions]
         return {
             **last.content,
             "kind": ReleaseKind.SQL.value,
             "request": {
                 "kind": ReleaseKind.SQL.value,
                 "sql": self.text,
-                "by": [each.name for each in self.select.outputs if isinstance(each.source, Key)],
+                "by": [each.name for each in self.select.outputs if each.key is not None],
                 "epsilon": show(self.epsilon),
             },
             "figure": "; ".join(
@@ -103,16 +111,15 @@ def statement(
 
     catalogue = facts.catalogue
     select = parse_select(text, catalogue, parameters)
-    if {key.name for key in select.keys} & {figure.name for figure in select.figures}:
-        raise RequestError("A group key has the name of a figure; rename the column.")
     schema = catalogue.joined(select.joins)
     figures = Figures(
         facts=facts,
         scope=scope,
         limits=limits,
-        share=epsilon / len(select.figures),
+        share=epsilon / len(select.figures) / len(select.sets),
         select=select,
         schema=schema,
     )
-    having = select.bound_having(schema)
-    return AskedSelect(text, select, having, figures.questions(), facts, scope, epsilon)
+    questions = figures.questions()
+    check_result(select, schema)
+    return AskedSelect(text, select, questions, facts, scope, epsilon)

@@ -126,7 +126,7 @@ class Sums(TotalsQuestion):
 
     @property
     def request(self) -> Request:
-        kind = ReleaseKind.COUNT if self.amount.column is None else ReleaseKind.SUM
+        kind = ReleaseKind.COUNT if self.amount.value is None else ReleaseKind.SUM
         return self.request_of(kind, self.amount.details)
 
     @property
@@ -139,12 +139,12 @@ class Sums(TotalsQuestion):
 
     @property
     def _what(self) -> str:
-        column = self.amount.column
-        return "number of rows" if column is None else f"sum of {column}"
+        value = self.amount.value
+        return "number of rows" if value is None else f"sum of {value}"
 
     @property
     def layout(self) -> Layout:
-        rows = self.amount.column is None
+        rows = self.amount.value is None
         what = "number of rows" if rows else "sum"
         words = {
             Measured.NONSENSITIVE: f"{what} of non-sensitive units, {self.clipped}",
@@ -199,7 +199,7 @@ class Means(TotalsQuestion):
     @property
     def figure(self) -> str:
         what = "units' totals" if self.rows is None else "rows"
-        return f"mean of {what} of {self.amount.column}, {self.clipped}"
+        return f"mean of {what} of {self.amount.value}, {self.clipped}"
 
     @property
     def layout(self) -> Layout:

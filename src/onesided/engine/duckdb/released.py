@@ -1,0 +1,67 @@
+"""What a SELECT computes from released values, by a DuckDB that knows nothing else.
+
+The database is empty but for these values, and may reach no file and no network. A part of an
+expression that fails for some value is NULL there: the answer is paid for already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import duckdb
+import pyarrow as pa
+
+from onesided.errors import RequestError
+
+ROW = "osd_row"
+"""The number of the row of released values that a row of the answer is made from."""
+_TABLE = "osd_released"
+
+
+@dataclass(frozen=True)
+class Computation:
+    """What to make of released values.
+
+    - `columns`: the expressions of the answer.
+    - `order`: expressions, each with ASC or DESC and the place of NULL; ties keep their order.
+    """
+
+    columns: Sequence[str]
+    having: str | None
+    order: Sequence[tuple[str, str]]
+    limit: int | None
+    offset: int
+
+    def run(self, released: pa.Table) -> pa.Table:
+        """The rows of the answer: the number of the row it is from, then the columns."""
+        return self._answer(released, "TRY")
+
+    def _answer(self, released: pa.Table, guard: str) -> pa.Table:
+        columns = [f"{guard}({text}) AS osd_o{place}" for place, text in enumerate(self.columns)]
+        where = "" if self.having is None else f" WHERE {guard}({self.having})"
+        order = ", ".join([*(f"{guard}({text}) {way}" for text, way in self.order), ROW])
+        limit = "" if self.limit is None else f" LIMIT {self.limit}"
+        offset = f" OFFSET {self.offset}" if self.offset else ""
+        statement = (
+            f"SELECT {', '.join([ROW, *columns])} FROM {_TABLE}{where} "
+            f"ORDER BY {order}{limit}{offset}"
+        )
+        with duckdb.connect(config={"enable_external_access": False, "threads": 1}) as connection:
+            connection.execute("SET TimeZone = 'UTC'")
+            rows = released.append_column(ROW, pa.array(range(len(released)), pa.int64()))
+            connection.register(_TABLE, rows)
+            return connection.sql(statement).to_arrow_table()
+
+    def check(self, example: pa.Table) -> None:
+        """Refuse what does not fit the types of the released values, before anything is paid.
+
+        What fails for the values of the example alone may have one for others.
+        """
+        try:
+            self._answer(example, "")
+        except (duckdb.OutOfRangeException, duckdb.InvalidInputException):
+            return
+        except duckdb.Error as error:
+            reason = str(error).splitlines()[0]
+            raise RequestError(f"The statement cannot be computed: {reason}") from None

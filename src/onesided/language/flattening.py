@@ -1,0 +1,173 @@
+"""WITH and subqueries that only filter and choose columns, written into the one SELECT.
+
+`SELECT r, COUNT(*) FROM (SELECT room AS r FROM visits WHERE late) GROUP BY r` means what
+`SELECT room AS r, COUNT(*) FROM visits WHERE late GROUP BY room` does. What an inner SELECT counts
+or sorts out is no row of the data any more: that is asked on its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from onesided.errors import RequestError
+from onesided.language.parser import MAX_DEPTH, MAX_NODES, only, unwrapped
+from onesided.language.refusals import shown
+
+_PLAIN = {"expressions", "from_", "where", "order", "with_"}
+_INSTEAD = "ask for it on its own, and go on with what is released, which is free"
+
+Check = Callable[[object], exp.Select]
+"""Refuses what is no SELECT of the clauses that are understood."""
+
+
+def flattened(statement: exp.Select, check: Check) -> exp.Select:
+    """The same statement without WITH and without a subquery in FROM."""
+    return _Flattening(check).of(statement, {}, 0)
+
+
+@dataclass(frozen=True)
+class _Projection:
+    """What the columns of an inner SELECT are.
+
+    - `everything`: all columns of its table are among them.
+    """
+
+    named: Mapping[str, exp.Expression]
+    everything: bool
+
+
+@dataclass(frozen=True)
+class _Flattening:
+    check: Check
+
+    def of(self, statement: exp.Select, known: Mapping[str, exp.Select], depth: int) -> exp.Select:
+        """`known`: the SELECTs that WITH has named so far."""
+        if depth > MAX_DEPTH:
+            raise RequestError("Subqueries are nested too deeply; write them more simply.")
+        named = dict(known)
+        clause = statement.args.get("with_")
+        if clause is not None:
+            only(clause, "expressions")
+            for each in clause.expressions:
+                only(each, "this", "alias")
+                named[each.alias.lower()] = self.of(self.check(each.this), named, depth + 1)
+            statement.set("with_", None)
+        source = statement.args.get("from_")
+        found = None if source is None else self._inner(source.this, named, depth)
+        return statement if found is None else self._merged(statement, *found)
+
+    def _inner(
+        self, source: object, named: Mapping[str, exp.Select], depth: int
+    ) -> tuple[exp.Select, str] | None:
+        """The SELECT that FROM names or holds, and what it is called."""
+        node = unwrapped(source)
+        if type(node) is exp.Subquery:
+            only(node, "this", "alias")
+            inner = self.of(self.check(unwrapped(node.this)), named, depth + 1)
+            return inner, node.alias
+        if type(node) is exp.Table and node.name.lower() in named and not node.args.get("db"):
+            return named[node.name.lower()].copy(), node.alias or node.name
+        return None
+
+    def _merged(self, outer: exp.Select, inner: exp.Select, alias: str) -> exp.Select:
+        _check_plain(inner)
+        if outer.args.get("joins"):
+            raise RequestError("A subquery is not joined: join the public table within it.")
+        projection = _projection(inner)
+        own = {item.alias.lower() for item in outer.expressions if type(item) is exp.Alias}
+        items = [_kept_name(item) for item in outer.expressions]
+        outer.set(
+            "expressions", [_replaced(item, projection, alias, frozenset()) for item in items]
+        )
+        for clause in ("where", "group", "having", "order"):
+            node = outer.args.get(clause)
+            if node is not None:
+                hidden = own if clause == "order" else own - set(projection.named)
+                outer.set(clause, _replaced(node, projection, alias, frozenset(hidden)))
+        outer.set("from_", inner.args["from_"])
+        outer.set("joins", inner.args.get("joins"))
+        conditions = [each.args["where"].this for each in (inner, outer) if each.args.get("where")]
+        if conditions:
+            whole: exp.Expression = exp.Paren(this=conditions[0])
+            for each in conditions[1:]:
+                whole = exp.And(this=whole, expression=exp.Paren(this=each))
+            outer.set("where", exp.Where(this=whole))
+        if sum(1 for _ in outer.walk()) > MAX_NODES:
+            raise RequestError("The statement is too long with its subqueries written out.")
+        return outer
+
+
+def _check_plain(inner: exp.Select) -> None:
+    """An inner SELECT filters and chooses columns, and its order means nothing."""
+    for name, value in inner.args.items():
+        if value and name not in _PLAIN and name != "joins":
+            clause = name.strip("_").upper()
+            raise RequestError(f"{clause} in a subquery is not allowed: {_INSTEAD}.")
+    for part in inner.walk():
+        if isinstance(part, exp.AggFunc | exp.Window):
+            raise RequestError(f"{shown(part)} in a subquery is not allowed: {_INSTEAD}.")
+
+
+def _projection(inner: exp.Select) -> _Projection:
+    named: dict[str, exp.Expression] = {}
+    everything = False
+    for item in inner.expressions:
+        if _is_everything(item):
+            everything = True
+        elif type(item) is exp.Alias:
+            named[item.alias.lower()] = item.this
+        elif type(item) is exp.Column:
+            named[item.name.lower()] = item
+        else:
+            raise RequestError(f"Give {shown(item)} in the subquery a name: {shown(item)} AS ….")
+    return _Projection(named, everything)
+
+
+def _is_everything(item: exp.Expression) -> bool:
+    """Whether it is `*` or `t.*`, without exceptions."""
+    star = item.this if type(item) is exp.Column else item
+    return type(star) is exp.Star and not any(star.args.values())
+
+
+def _kept_name(item: exp.Expression) -> exp.Expression:
+    """A bare column keeps its name."""
+    if type(item) is not exp.Column or type(item.this) is exp.Star:
+        return item
+    return exp.Alias(this=item, alias=exp.Identifier(this=item.name, quoted=True))
+
+
+def _replaced(
+    node: exp.Expression, projection: _Projection, alias: str, hidden: frozenset[str]
+) -> exp.Expression:
+    """`node` with the columns of the inner SELECT replaced by what they are.
+
+    - `hidden`: names that mean something else here.
+    """
+
+    def change(part: exp.Expression) -> exp.Expression:
+        if type(part) is not exp.Column or type(part.this) is exp.Star:
+            return part
+        table = part.args.get("table")
+        if table is not None and table.name.lower() != alias.lower():
+            raise RequestError(f"There is no table {table.name} in this statement.")
+        name = part.name.lower()
+        if table is None and name in hidden:
+            return part
+        if name in projection.named:
+            found = projection.named[name].copy()
+            return found if type(found) is exp.Column else exp.Paren(this=found)
+        if not projection.everything:
+            raise RequestError(f"The subquery has no column {part.name}; name it there.")
+        return exp.Column(this=part.this.copy())
+
+    # Not `transform`, which would look into what has just been put in.
+    if type(node) is exp.Column:
+        return change(node)
+    for part in [each for each in node.find_all(exp.Column) if each is not node]:
+        changed = change(part)
+        if changed is not part:
+            part.replace(changed)
+    return node

@@ -1,0 +1,103 @@
+"""Expressions over released values: what the SELECT list, HAVING and ORDER BY compute for free.
+
+They see group keys and figures alone, so that nothing in them costs anything. They are written in
+DuckDB's SQL, over the columns that `key_column` and `figure_column` name. The allow-list below
+keeps out what depends on anything but these values, such as the time or a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlglot import exp
+
+from onesided.errors import RequestError
+from onesided.language.parser import DIALECT, MAX_DEPTH, unwrapped
+from onesided.language.refusals import shown
+
+_COMPUTED: frozenset[type[exp.Expression]] = frozenset(
+    {
+        *(exp.Literal, exp.Boolean, exp.Null, exp.Paren, exp.Neg, exp.Not, exp.And, exp.Or),
+        *(exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod),
+        *(exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ),
+        *(exp.Is, exp.In, exp.Between, exp.Like, exp.ILike, exp.Case, exp.If),
+        *(exp.Coalesce, exp.Nullif, exp.Greatest, exp.Least),
+        *(exp.Abs, exp.Ceil, exp.Floor, exp.Round, exp.Trunc, exp.Sign, exp.Sqrt, exp.Pow),
+        *(exp.Exp, exp.Ln, exp.Log, exp.Cast, exp.TryCast),
+        *(exp.Lower, exp.Upper, exp.Trim, exp.Length, exp.Left, exp.Right, exp.Substring),
+        *(exp.Concat, exp.DPipe, exp.Year, exp.Quarter, exp.Month, exp.Day, exp.Hour),
+    }
+)
+_TYPES = frozenset(
+    {
+        *(exp.DType.TINYINT, exp.DType.SMALLINT, exp.DType.INT, exp.DType.BIGINT),
+        *(exp.DType.FLOAT, exp.DType.DOUBLE, exp.DType.DECIMAL, exp.DType.BOOLEAN),
+        *(exp.DType.VARCHAR, exp.DType.TEXT, exp.DType.CHAR, exp.DType.DATE),
+        *(exp.DType.TIMESTAMP, exp.DType.TIMESTAMPNTZ),
+    }
+)
+
+Known = Callable[[exp.Expression], exp.Expression | None]
+"""What a part of a statement stands for in released values, or None."""
+
+
+def computed(node: object, known: Known) -> exp.Expression:
+    """An expression whose parts are `known`, literals, and what is computed from them."""
+    return _changed(node, known, 0)
+
+
+def text_of(node: exp.Expression) -> str:
+    """The SQL of an expression over released values."""
+    return node.sql(dialect=DIALECT, comments=False)
+
+
+def released_column(name: str) -> exp.Expression:
+    """A column of the released values."""
+    return exp.Column(this=exp.Identifier(this=name, quoted=True))
+
+
+def _changed(node: object, known: Known, depth: int) -> exp.Expression:
+    if not isinstance(node, exp.Expression):
+        raise RequestError("An expression has an empty part; complete it.")
+    if depth > MAX_DEPTH:
+        raise RequestError("An expression is nested too deeply; simplify it.")
+    inner = unwrapped(node)
+    assert isinstance(inner, exp.Expression)
+    released = known(inner)
+    if released is not None:
+        return released
+    if type(node) not in _COMPUTED:
+        raise RequestError(
+            f"{shown(node)} is not allowed: beside group keys and figures, what is selected is "
+            "computed from them by arithmetic, comparisons, CASE and the usual functions."
+        )
+    if isinstance(node, exp.Cast | exp.TryCast):
+        return _cast(node, known, depth)
+    parts = {
+        name: _part(value, known, depth + 1)
+        for name, value in node.args.items()
+        if value is not None
+    }
+    return type(node)(**parts)
+
+
+def _part(value: object, known: Known, depth: int) -> object:
+    if isinstance(value, list):
+        return [_part(each, known, depth) for each in value]
+    return _changed(value, known, depth) if isinstance(value, exp.Expression) else value
+
+
+def _cast(node: exp.Expression, known: Known, depth: int) -> exp.Expression:
+    """A cast that gives NULL where it fails."""
+    target = node.args["to"]
+    sizes = [each.this for each in target.expressions]
+    plain = all(
+        isinstance(each, exp.DataTypeParam) and type(each.this) is exp.Literal
+        for each in target.expressions
+    )
+    if target.this not in _TYPES or not plain or node.args.get("format"):
+        raise RequestError(f"{shown(node)} is not allowed: cast to a number, text, date or time.")
+    kind = exp.DataType(
+        this=target.this, expressions=[exp.DataTypeParam(this=size.copy()) for size in sizes]
+    )
+    return exp.TryCast(this=_changed(node.this, known, depth + 1), to=kind)
