@@ -2,7 +2,7 @@
 
     python benchmarks/growing.py --days 365 --chart docs/growing.svg      (about five minutes)
 
-Every night a day of visits is added to a folder, and the number of device-days in each room is
+Every night a day of visits is added to a file, and the number of device-days in each room is
 published for that day alone. The true numbers are known here, which nobody else would see.
 """
 
@@ -32,7 +32,7 @@ SHARES = (0.4, 0.05, 0.35, 0.2)
 SHOWN = ("cafe", "lab")
 DESCRIBED = """
 [datasets.visits]
-source = "visits"
+source = "visits.parquet"
 unit = ["device", "day"]
 partition_by = ["day"]
 policy = "room = 'clinic' OR NOT consent"
@@ -70,9 +70,9 @@ def grow(folder: Path, number: int, generator: np.random.Generator) -> Truth:
             "consent": (generator.random(devices) > 0.05).tolist(),
         }
     )
-    place = folder / "visits" / f"day={day}"
-    place.mkdir(parents=True)
-    pq.write_table(table, place / "part.parquet")
+    table = table.append_column("day", pa.array([day] * devices, pa.date32()))
+    path = folder / "visits.parquet"
+    pq.write_table(pa.concat_tables([pq.read_table(path), table]) if number else table, path)
     return {(str(day), room): int((rooms == room).sum()) for room in ROOMS}
 
 
@@ -119,7 +119,7 @@ def main() -> None:
         for number in range(given.days):
             truth |= grow(folder, number, generator)
             today = FIRST + timedelta(days=number + 1)
-            words = ["run", "nightly.toml", "--part", "day=yesterday", "--today", str(today)]
+            words = ["run", "nightly.toml", "--part", "day=yesterday", "--as-of", str(today)]
             if run([*words, "--series", "published", "--json"]) != 0:
                 raise SystemExit(1)
         seen = published(folder / "published" / "rooms.csv")

@@ -74,8 +74,8 @@ def test_another_question_of_the_same_name_is_refused(
     ("words", "said"),
     [
         (["--series", "published"], "say --part"),
-        (["--today", "2026-01-02"], "--today goes with --part"),
-        (["--part", "day=yesterday", "--today", "tomorrow"], "2026-01-31"),
+        (["--as-of", "2026-01-02"], "--as-of goes with --part"),
+        (["--part", "day=yesterday", "--as-of", "tomorrow"], "2026-01-31"),
         (["--part", "room=lab"], "partition-by"),
     ],
     ids=str,

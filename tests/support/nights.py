@@ -106,7 +106,7 @@ class Nights:
 def command(day: date) -> list[str]:
     """What stands in the steward's timetable."""
     tomorrow = day + timedelta(days=1)
-    words = ["run", "nightly.toml", "--part", "day=yesterday", "--today", str(tomorrow)]
+    words = ["run", "nightly.toml", "--part", "day=yesterday", "--as-of", str(tomorrow)]
     return [*words, "--series", "published"]
 
 

@@ -24,8 +24,8 @@ series_option = click.option(
     type=click.Path(path_type=Path),
     help="With --part: a folder with a CSV file for each answer, which gets the part's rows once.",
 )
-today_option = click.option(
-    "--today",
+on_option = click.option(
+    "--as-of",
     metavar="DATE",
     help="The day that yesterday and today are counted from, as in 2026-01-31; default: today.",
 )
@@ -33,21 +33,21 @@ today_option = click.option(
 
 def part_options(command: Command) -> Command:
     """Adds what a run by schedule needs."""
-    return with_options(command, (part_option, series_option, today_option))
+    return with_options(command, (part_option, series_option, on_option))
 
 
-def named_part(text: str | None, today: str | None) -> dict[str, str] | None:
+def named_part(text: str | None, on: str | None) -> dict[str, str] | None:
     """The part that is said, with a day in place of a word."""
     if text is None:
-        if today is not None:
-            raise RequestError("--today goes with --part, such as day=yesterday.")
+        if on is not None:
+            raise RequestError("--as-of goes with --part, such as day=yesterday.")
         return None
     ((column, value),) = named_values((text,), "--part").items()
     if value in _WORDS:
         try:
-            day = date.today() if today is None else date.fromisoformat(today)
+            day = date.today() if on is None else date.fromisoformat(on)
         except ValueError:
-            raise RequestError("--today takes a date such as 2026-01-31.") from None
+            raise RequestError("--as-of takes a date such as 2026-01-31.") from None
         value = (day - timedelta(days=_WORDS[value])).isoformat()
     return {column: value}
 

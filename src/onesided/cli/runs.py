@@ -66,7 +66,7 @@ def run(
     yes: bool,
     part: str | None,
     series: Path | None,
-    today: str | None,
+    as_of: str | None,
     plan: bool,
     out: Path | None,
     overwrite: bool,
@@ -85,7 +85,7 @@ def run(
     from onesided.session.several import names_of, of_part, plain_total
 
     said = read_questions(questions)
-    about_part = named_part(part, today)
+    about_part = named_part(part, as_of)
     folder = series_files(series, about_part, said.questions)
     wishes = said.questions if about_part is None else of_part(said.questions, about_part)
     shared = said.epsilon if epsilon is None else epsilon
