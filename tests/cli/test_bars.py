@@ -73,6 +73,7 @@ def test_an_answer_is_as_wide_as_the_window(width: int, monkeypatch: pytest.Monk
     assert "[red]b[/red]" in text
     assert "(all others)" in text
     assert ("█" in text) is (width >= 60)
+    assert max(map(len, lines)) > width - 8 or width < 60
 
 
 def test_a_terminal_without_such_letters_gets_a_plain_table(

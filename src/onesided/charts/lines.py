@@ -9,7 +9,7 @@ from onesided.charts.parts import Drawing, DrawnFigure, DrawnKey
 from onesided.charts.style import FILL, Spec, Theme, heading, inline, number_axis, place_format
 
 MOST_PLACES = 4_000
-_MOST_POINTS = 60
+_MOST_POINTS, _MOST_TICKS, _THIN_FROM = 60, 12, 300
 _WIDTH, _HEIGHT, _LOW_HEIGHT = 560, 230, 150
 
 
@@ -44,11 +44,13 @@ def _line(key: DrawnKey, figure: DrawnFigure, rows: Sequence[int], height: int) 
     else:
         places = [key.places[row] for row in rows]
         whole = place_format(places)
-        whole_axis = {"tickMinStep": 1} if whole == "d" else {}
+        # Between whole places there is nothing to be marked.
+        few = whole == "d" and bool(places) and max(places) - min(places) <= _MOST_TICKS
+        marks = {"values": list(range(int(min(places)), int(max(places)) + 1))} if few else {}
         x |= {
             "type": "quantitative",
             "scale": {"zero": False, "nice": False, "padding": 8},
-            "axis": {"format": whole, "tickCount": 12, **whole_axis},
+            "axis": {"format": whole, "tickCount": _MOST_TICKS, **marks},
         }
     y = {
         "field": "value",
@@ -56,6 +58,7 @@ def _line(key: DrawnKey, figure: DrawnFigure, rows: Sequence[int], height: int) 
         "scale": {"zero": figure.from_zero},
         "axis": number_axis(figure.name, tickCount=6),
     }
+    thin = 1.8 if len(rows) < _THIN_FROM else 0.8
     band = {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}}
     layers: list[Spec] = [
         {
@@ -64,7 +67,11 @@ def _line(key: DrawnKey, figure: DrawnFigure, rows: Sequence[int], height: int) 
             "encoding": band,
         },
         {
-            "mark": {"type": "line", "color": FILL, "strokeWidth": 1.8},
+            "mark": {
+                "type": "line",
+                "color": FILL,
+                "strokeWidth": 1.8 if len(rows) < _THIN_FROM else 0.8,
+            },
             "encoding": {"x": x, "y": y},
         },
     ]

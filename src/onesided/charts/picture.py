@@ -20,7 +20,8 @@ from onesided.visible import visible
 
 VEGA_LITE = "https://vega.github.io/schema/vega-lite/v6.json"
 PNG_SCALE = 2.0
-MOST_IN_TABLE = 4_000
+MOST_ON_PAGE, MOST_IN_NOTEBOOK = 4_000, 200
+"""Of the table behind a chart so many rows are shown."""
 _NAMED = re.compile(r'\bid="([^"]+)"')
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
@@ -34,6 +35,7 @@ body {{ font: 15px/1.5 system-ui, sans-serif; background: Canvas; color: CanvasT
        max-width: 62rem; margin: 1.5rem auto; padding: 0 1rem; }}
 figure {{ margin: 0; overflow-x: auto; }}
 svg {{ max-width: 100%; height: auto; }}
+td, th {{ text-align: left; padding: .1em 1em .1em 0; border-bottom: 1px solid #8884; }}
 </style></head>
 <body>{body}</body></html>
 """
@@ -77,7 +79,7 @@ class Picture:
     def html(self) -> str:
         """A page that stands alone, dark or light as its reader's: the chart and its table."""
         title = escape(visible(self.title))
-        return _PAGE.format(title=title, body=f"<figure>{self._inner()}</figure>")
+        return _PAGE.format(title=title, body=f"<figure>{self._inner(MOST_ON_PAGE)}</figure>")
 
     def write(self, path: str | Path) -> Path:
         """Write it as its ending says: .svg, .png, .html or .pdf."""
@@ -98,13 +100,13 @@ class Picture:
         return f"<Picture: {visible(self.said)}>"
 
     def _repr_html_(self) -> str:
-        return f'<div style="overflow-x:auto">{self._inner()}</div>'
+        return f'<div style="overflow-x:auto">{self._inner(MOST_IN_NOTEBOOK)}</div>'
 
-    def _inner(self) -> str:
-        rows = [[html.Cell(text) for text in row] for row in self.rows[:MOST_IN_TABLE]]
+    def _inner(self, most: int) -> str:
+        rows = self.rows[:most]
         more = len(self.rows) - len(rows)
         rest = html.note(f"… {more:,} more rows") if more > 0 else ""
-        table = html.table(list(self.headings), rows)
+        table = html.plain_table(self.headings, rows)
         return f"{self.svg(Theme.PAGE)}<details><summary>Table</summary>{table}{rest}</details>"
 
 

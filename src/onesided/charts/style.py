@@ -63,13 +63,13 @@ class Theme(Enum):
 @dataclass(frozen=True)
 class _Ground:
     ink: str
-    paper: str | None
+    paper: str
 
 
 _GROUNDS = {
     Theme.LIGHT: _Ground("#1a1a1a", "#ffffff"),
     Theme.DARK: _Ground("#ececec", "#16181c"),
-    Theme.PAGE: _Ground("currentColor", None),
+    Theme.PAGE: _Ground("currentColor", "transparent"),
 }
 
 

@@ -56,7 +56,7 @@ def draw_paid(
     """The same after a charge, which stands even where this fails."""
     try:
         return draw_chart(chart, picture, overwrite=overwrite)
-    except (OnesidedError, ValueError, OSError) as error:
+    except Exception as error:  # whatever fails now, it is said in one sentence
         why = str(error) if isinstance(error, OnesidedError) else f"{chart} could not be drawn."
         raise ReleaseFailed(
             f"{why} The charge stands, and with the same ledger asking again is free."
