@@ -11,12 +11,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 
 from onesided.data.private import PrivateDirectory
 from onesided.engine.beside import FoundTable, SecretLookup
-from onesided.engine.duckdb.connection import Connection, connect, opening, quoted
+from onesided.engine.duckdb.connection import (
+    STATEMENT_ERRORS,
+    Connection,
+    connect,
+    opening,
+    quoted,
+)
 from onesided.engine.duckdb.source import Source, opened_source
 from onesided.engine.duckdb.types import column_of, field_of
 from onesided.engine.sources import Files, arrow_table, frame_fingerprint
@@ -46,7 +51,7 @@ class TablesBeside:
         path = self.folder / f"{database}.db"
         try:
             found = _copied(given, path, database, format)
-        except (duckdb.Error, OSError, pa.ArrowException):
+        except (*STATEMENT_ERRORS, OSError, pa.ArrowException):
             raise SourceError(
                 f"The lookup table {name} cannot be read: check that it is whole, that its texts "
                 "are UTF-8, and that it has columns."
