@@ -54,7 +54,7 @@ def old_parquet(table: pa.Table, folder: Path) -> Path:
 WRITERS = (frame, parquet, bare_parquet, folder_of_parquet, old_parquet)
 
 
-# Parquet files of one kind are enough for a short run.
+# For a short run single rows of a file are enough, and units of a frame.
 _RARELY = (bare_parquet, folder_of_parquet)
 _OFTEN = {old_parquet: "moment", bare_parquet: ("text", "moment", "float", "decimal", "inside")}
 
@@ -66,7 +66,7 @@ def cases() -> list[Any]:
             write,
             unit,
             id=f"{hostile.name}-{write.__name__}-{unit}",
-            marks=pytest.mark.soak if write in _RARELY else (),
+            marks=pytest.mark.soak if _is_rare(hostile, write, unit) else (),
         )
         for hostile in HOSTILE
         for write in WRITERS
@@ -74,6 +74,10 @@ def cases() -> list[Any]:
         if hostile.name.startswith(_OFTEN.get(write, ""))
         for unit in ((Unit(), Unit(("id",))) if write is frame else (Unit(),))
     ]
+
+
+def _is_rare(hostile: Hostile, write: Writer, unit: Unit) -> bool:
+    return write in _RARELY or (write is frame and unit.is_row and hostile.files)
 
 
 def tables(hostile: Hostile) -> Iterator[tuple[pa.Table, pa.Table]]:

@@ -223,8 +223,7 @@ def test_a_release_that_was_paid_and_not_printed(out: list[str], where: str) -> 
     assert "again is free" in answer.stderr
     assert Path("x.csv").exists() is bool(out and out[0] == "--out")
     assert charges() == 1
-    again = process([*ask, "--overwrite"], stdout=subprocess.PIPE)
-    assert again.returncode == 0
+    assert run([*ask, "--overwrite"]) == 0
     assert charges() == 1
 
 
@@ -250,7 +249,7 @@ def test_an_error_that_cannot_be_told_has_its_exit_code(where: str) -> None:
 def test_a_closed_stream_does_not_become_a_file(folder: Path) -> None:
     """Standard output would be the first file that is opened, such as the ledger."""
     process(["sample", "rows.parquet", *ASK, "--out", "x.csv"], preexec_fn=closed)
-    assert process(["budget", "a.ledger", "--verify"], stdout=subprocess.PIPE).returncode == 0
+    assert run(["budget", "a.ledger", "--verify"]) == 0
     program = (
         "import os, sys; from onesided.cli.printing import fill_closed_streams as fill; "
         "os.close(0); os.close(2); fill(); sys.exit(os.open('rows.parquet', os.O_RDONLY) < 3)"

@@ -72,6 +72,13 @@ _OPTIONS = (
         help='How CSV files are written: delimiter=;, encoding=cp1252, decimal=",", thousands=., '
         "header=true, types=day:date,zip:text, date_format=%d.%m.%Y, timestamp_format=…",
     ),
+    click.option(
+        "--time-zone",
+        multiple=True,
+        metavar="ZONE|COLUMN=ZONE",
+        help="Where hours and days are taken: Europe/Berlin for columns with a time zone, or "
+        "ts=Europe/Berlin for a column in UTC.",
+    ),
     click.option("--memory-limit", help="The memory that the engine may use, such as 2GB."),
     click.option(
         "--statement-timeout",
@@ -178,7 +185,7 @@ def opened(
     with stop.telling(lambda: NOTHING_CHARGED), working("Opening"):
         from onesided.session import open_dataset
 
-        arguments, file = _arguments(source, **options)
+        arguments, file = dataset_arguments(source, **options)
         refuse_needed(outputs, arguments, (file, *domains.values()))
         dataset = open_dataset(**arguments)
     try:
@@ -225,7 +232,7 @@ def _standing(dataset: Any) -> str:
     )
 
 
-def _arguments(
+def dataset_arguments(
     source: str | None, *, config: Path | None, epsilon: str | None = None, **options: Any
 ) -> tuple[dict[str, Any], Path | None]:
     """The arguments of `onesided.open`, and the file that describes the data set, if one does.
@@ -238,7 +245,7 @@ def _arguments(
     """
     lookups = take_lookups(options)
     given = {name: value for name, value in options.items() if value is not None}
-    given.update(_named_options(given.pop("csv", ())))
+    given.update(_named_options(given.pop("csv", ()), given.pop("time_zone", ())))
     for name in ("partition_by", "withhold"):
         if name in given:
             given[name] = split_list(given[name])
@@ -277,9 +284,13 @@ def _arguments(
     return arguments, None if described is None else described.file
 
 
-def _named_options(csv: Sequence[str]) -> dict[str, Any]:
+def _named_options(csv: Sequence[str], zones: Sequence[str]) -> dict[str, Any]:
     """Options that are written as name=value."""
-    return {"csv": named_values(tuple(csv), "--csv")} if csv else {}
+    said: dict[str, Any] = {"csv": named_values(tuple(csv), "--csv")} if csv else {}
+    if zones:
+        alone = len(zones) == 1 and "=" not in zones[0]
+        said["time_zone"] = zones[0] if alone else named_values(tuple(zones), "--time-zone")
+    return said
 
 
 def description(name: str, config: Path | None) -> Any:

@@ -23,6 +23,7 @@ from typing import Any
 
 from onesided.engine.csv_options import CsvOptions
 from onesided.errors import InputError, SourceError
+from onesided.language.zones import Zones
 from onesided.lists import split_list
 from onesided.loss import privacy_budget
 from onesided.randomness import Randomness
@@ -204,6 +205,11 @@ def _csv(value: Any, folder: Path) -> dict[str, Any]:
     return value
 
 
+def _zone(value: Any, folder: Path) -> Any:
+    Zones.of(value)
+    return value
+
+
 _KEYS: Mapping[str, Callable[[Any, Path], Any]] = {
     "source": _path,
     "table": _text,
@@ -222,6 +228,7 @@ _KEYS: Mapping[str, Callable[[Any, Path], Any]] = {
     "lookups": _lookups,
     "withhold": _names,
     "csv": _csv,
+    "time_zone": _zone,
 }
 
 

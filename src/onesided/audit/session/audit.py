@@ -94,7 +94,7 @@ class SessionAudit:
                     twice=dice.one_in(TWICE_IN),
                 )
                 if dice.one_in(PAIRED_IN) and isinstance(stage, SecondStage):
-                    differences += paired(stage, requests, number, dice)
+                    differences += paired(stage, requests, first, number, dice)
         except Unwritable:
             effort.unwritable += 1
             return []

@@ -68,10 +68,12 @@ class PythonStage:
         engine = second(self.world.table(side), handed, dataset._table.engine)
         if engine is None:
             return None
-        return self.session(side, requests, _noise(seed, requests), engine)
+        bare = [request.unwritten for request in requests]
+        return self.session(side, bare, _noise(seed, requests), engine)
 
     def ask_of_more(self, side: Side, requests: Sequence[Request], seed: int) -> Run:
-        return self.session(side, requests, _noise(seed, requests), more=1)
+        bare = [request.unwritten for request in requests]
+        return self.session(side, bare, _noise(seed, requests), more=1)
 
     def session(
         self,

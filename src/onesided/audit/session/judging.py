@@ -71,7 +71,8 @@ def judged(
     if world.both:
         found += _samples(requests, first, other)
     if twice:
-        found += _keys(first, explained, stage.ask(Side.FIRST, requests, seed))
+        bare = [request.unwritten for request in requests]
+        found += _keys(first, explained, stage.ask(Side.FIRST, bare, seed))
     if second is not None and isinstance(stage, SecondStage):
         for side, run in ((Side.FIRST, first), (Side.SECOND, other)):
             answer = stage.ask_second(side, requests, seed, second)

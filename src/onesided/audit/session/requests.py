@@ -100,6 +100,11 @@ class Request:
                 ]
         return found
 
+    @property
+    def unwritten(self) -> Request:
+        """The same without files, where nobody looks at them."""
+        return replace(self, outputs=()) if self.outputs else self
+
     def to_json(self) -> dict[str, Any]:
         """Plain JSON."""
         return {

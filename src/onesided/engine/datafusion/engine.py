@@ -30,11 +30,19 @@ from onesided.engine.beside import (
 from onesided.engine.columns_read import ColumnsRead
 from onesided.engine.datafusion.connection import connect, opening, releasing
 from onesided.engine.datafusion.flavour import DataFusionFlavour
-from onesided.engine.datafusion.source import BATCH_ROWS, NAME, ORDER, from_files, from_frame
+from onesided.engine.datafusion.source import (
+    BATCH_ROWS,
+    NAME,
+    ORDER,
+    ArrowSource,
+    from_files,
+    from_frame,
+)
 from onesided.engine.frame_rows import sensitive_rows
 from onesided.engine.remote import RemoteEngine, cast_batch, check_format
-from onesided.engine.sources import Files, arrow_table, frame_fingerprint
+from onesided.engine.sources import Files
 from onesided.engine.sql import Relation, Statements
+from onesided.engine.streams import HeldTable
 from onesided.errors import RequestError
 from onesided.language import BoundPredicate, Field, Predicate, Schema, Type
 
@@ -66,28 +74,33 @@ class DataFusionEngine(RemoteEngine):
         - `format`: the columns that an account was opened with; others are refused.
         """
         self._spill = PrivateDirectory()
-        self._tables: dict[str, tuple[Files | pa.Table, pa.Schema]] = {}
+        self._tables: dict[str, tuple[Files | HeldTable, pa.Schema]] = {}
         self._beside = Beside()
         try:
             self._context = connect(self._spill.path, memory_limit)
             named = isinstance(source, str | Path)
             self._files = Files.find(str(source)) if named else None
-            self._frame: pa.Table = None if named else arrow_table(source)
             with opening():
-                if self._files is None:
-                    self._source = from_frame(self._frame, rows_named=unit.is_row)
-                else:
-                    self._source = from_files(self._files, self._spill.path, rows_named=unit.is_row)
+                self._frame = None if named else HeldTable.of(source, self._spill.path)
+                self._source = self._read(format, rows_named=unit.is_row)
                 self._register(_ROWS, self._source.rows)
             check_format(self.format, format)
-            self._unit = unit.bind(self.schema)
+            self._schema = unit.zones.applied(self._source.schema)
+            self._unit = unit.bind(self._schema)
         except BaseException:
             self.close()
             raise
 
+    def _read(self, format: Mapping[str, Any] | None, *, rows_named: bool) -> ArrowSource:
+        if self._frame is not None:
+            return from_frame(self._frame.rows, rows_named=rows_named)
+        assert self._files is not None
+        agreed = None if format is None else [each["name"] for each in format["columns"]]
+        return from_files(self._files, self._spill.path, agreed, rows_named=rows_named)
+
     @property
     def schema(self) -> Schema:
-        return self._beside.schema(self._source.schema)
+        return self._beside.schema(self._schema)
 
     @property
     def format(self) -> dict[str, Any]:
@@ -110,9 +123,10 @@ class DataFusionEngine(RemoteEngine):
 
     def fingerprint(self) -> str:
         with opening():
-            own = _state(self._frame if self._files is None else self._files)
-            states = [_state(given) for given, _ in self._tables.values()]
-            return self._beside.fingerprint(own, states)
+            own = self._files or self._frame
+            assert own is not None
+            states = [given.fingerprint() for given, _ in self._tables.values()]
+            return self._beside.fingerprint(own.fingerprint(), states)
 
     def sample(self, query: SampleQuery) -> Iterator[pa.RecordBatch]:
         schema = self.output_schema(query.columns)
@@ -144,7 +158,8 @@ class DataFusionEngine(RemoteEngine):
 
     def evaluate_policy(self, function: Callable[[Mapping[str, Any]], bool]) -> BoundPredicate:
         """Run a policy in Python once on every row of the frame; the result is a hidden column."""
-        flags = sensitive_rows(self._frame, function, BATCH_ROWS)
+        assert self._frame is not None
+        flags = sensitive_rows(self._frame.rows, function, BATCH_ROWS)
         self._register(_ROWS, self._source.rows.append_column(_POLICY, flags))
         hidden = Schema.of({**dict(self.schema.fields), _POLICY: Field(Type.BOOLEAN)})
         return Predicate.parse(_POLICY).bind(hidden)
@@ -161,14 +176,16 @@ class DataFusionEngine(RemoteEngine):
             raise RequestError(f"The lookup table {name} needs a file or a table in memory here.")
         relation = f"{_BESIDE}{len(self._tables)}"
         named = isinstance(source, str | Path)
-        given = Files.find(str(source)) if named else arrow_table(source)
+        folder = self._spill.path / relation
+        folder.mkdir()
+        given: Files | HeldTable
         with opening():
+            given = Files.find(str(source)) if named else HeldTable.of(source, folder)
             if isinstance(given, Files):
-                folder = self._spill.path / relation
-                folder.mkdir()
-                found = from_files(given, folder, rows_named=False)
+                agreed = None if format is None else [each["name"] for each in format["columns"]]
+                found = from_files(given, folder, agreed, rows_named=False)
             else:
-                found = from_frame(given, rows_named=False)
+                found = from_frame(given.rows, rows_named=False)
             self._register(relation, found.rows)
         check_format(dict(found.format), format)
         self._tables[name] = given, found.rows.schema
@@ -202,11 +219,6 @@ class DataFusionEngine(RemoteEngine):
         self._context.deregister_table(_FLAVOUR.name(name))
         batches = table.to_batches() or [pa.RecordBatch.from_pylist([], table.schema)]
         self._context.register_record_batches(_FLAVOUR.name(name), [batches])
-
-
-def _state(given: Files | pa.Table) -> str:
-    """Names the state of files or of a table in memory."""
-    return given.fingerprint() if isinstance(given, Files) else frame_fingerprint(given)
 
 
 def _bound(coins: Coins | None) -> dict[str, Any]:

@@ -97,7 +97,8 @@ class PostgresEngine(RemoteEngine):
                 check_server(transaction)
                 self.table = find_table(transaction.rows, table, lambda: schemas_of_user(url))
                 check_format(self.format, format)
-                self._unit = unit.bind(self.table.schema)
+                self._schema = unit.zones.applied(self.table.schema)
+                self._unit = unit.bind(self._schema)
                 self._arrow = self._described(transaction)
         except BaseException:
             self.close()
@@ -108,7 +109,7 @@ class PostgresEngine(RemoteEngine):
 
     @property
     def schema(self) -> Schema:
-        return self._beside.schema(self.table.schema)
+        return self._beside.schema(self._schema)
 
     @property
     def format(self) -> dict[str, Any]:

@@ -133,14 +133,15 @@ class SparkEngine(RemoteEngine):
                 self.view = self._named(self._source.frame)
                 scans = None if self._source.rows is None else self._source.rows.scans
                 self._scans = None if scans is None else self._named(scans)
-            self._unit = unit.bind(self.schema)
+            self._schema = unit.zones.applied(self._source.schema)
+            self._unit = unit.bind(self._schema)
         except BaseException:
             self.close()
             raise
 
     @property
     def schema(self) -> Schema:
-        return self._beside.schema(self._source.schema)
+        return self._beside.schema(self._schema)
 
     @property
     def format(self) -> dict[str, Any]:
