@@ -56,7 +56,7 @@ def live(nights: Nights, days: int, killed: dict[int, Any]) -> None:
             assert nights.run(late) == 0
             late = None
         if number in killed:
-            nights.run(day, **killed[number])
+            nights.killed(day, **killed[number])
             if number % 2:
                 late = day
                 continue
@@ -89,7 +89,7 @@ def test_every_step_of_a_night(tmp_path: Path) -> None:
 
 @pytest.mark.soak
 def test_a_year_of_nights_of_which_twenty_are_killed(tmp_path: Path) -> None:
-    nights, generator = Nights(tmp_path), seeded(2026).generator()
+    nights, generator = Nights(tmp_path, in_folders=False), seeded(2026).generator()
     chosen = generator.choice(365, 20, replace=False)
     killed = {int(number): {"seconds": float(generator.uniform(0, 1.5))} for number in chosen}
     live(nights, 365, killed)

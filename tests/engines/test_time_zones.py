@@ -183,3 +183,12 @@ def test_policies_in_the_reference_agree() -> None:
     assert bound.evaluate({"ts": datetime(2026, 7, 1, 21, 30)}) is False
     assert bound.evaluate({"ts": datetime(2126, 7, 1, 21, 30)}) is None
     assert date(2026, 7, 2).isoweekday() == 4
+
+
+def test_a_check_says_which_clocks_are_read() -> None:
+    with osd.open(visits(), unit="rows", time_zone="Europe/Berlin", **ABOUT) as dataset:
+        notes = {each.name: each.note for each in dataset.check().columns}
+    assert notes["ts"] == f"hours and days are those in Europe/Berlin {tzdata.IANA_VERSION}"
+    assert notes["naive"] == "a time without a zone, as it is written"
+    with osd.open(visits(), unit="rows", **ABOUT) as dataset:
+        assert "in UTC unless time_zone is said" in dataset.check().columns[1].note

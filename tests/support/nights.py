@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import time
-from contextlib import suppress
+from contextlib import chdir, suppress
 from dataclasses import dataclass
 from datetime import date, timedelta
 from multiprocessing.connection import Connection
@@ -13,6 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from onesided.cli import run
 from onesided.data import series
 from onesided.engine.duckdb.engine import DuckDBEngine
 from onesided.ledger import rows, store
@@ -53,9 +54,13 @@ room = ["cafe", "clinic", "hall", "lab"]
 
 @dataclass(frozen=True)
 class Nights:
-    """The folder in which everything lies."""
+    """The folder in which everything lies.
+
+    - `in_folders`: each day has a folder of its own; otherwise one file grows.
+    """
 
     folder: Path
+    in_folders: bool = True
 
     def begin(self) -> None:
         (self.folder / "nightly.toml").write_text(QUESTIONS)
@@ -64,8 +69,6 @@ class Nights:
     def grow(self, number: int, devices: int = 30) -> date:
         """The data of one more day."""
         day = FIRST + timedelta(days=number)
-        place = self.folder / "visits" / f"day={day}"
-        place.mkdir(parents=True)
         picked = seeded(number + 1).below(len(ROOMS), devices)
         table = pa.table(
             {
@@ -73,10 +76,24 @@ class Nights:
                 "room": [ROOMS[int(each)] for each in picked],
             }
         )
-        pq.write_table(table, place / "part.parquet")
+        place = self.folder / "visits"
+        if self.in_folders:
+            place /= f"day={day}"
+        place.mkdir(parents=True, exist_ok=True)
+        path = place / "part.parquet"
+        if not self.in_folders:
+            table = table.append_column("day", pa.array([day] * devices, pa.date32()))
+            if path.exists():
+                table = pa.concat_tables([pq.read_table(path, partitioning=None), table])
+        pq.write_table(table, path)
         return day
 
-    def run(
+    def run(self, day: date) -> int:
+        """The nightly command; its exit code."""
+        with chdir(self.folder):
+            return run(command(day))
+
+    def killed(
         self, day: date, *, fuse: Fuse | None = None, seconds: float | None = None
     ) -> int | None:
         """The nightly command in a process of its own, killed by its fuse or after some seconds."""
@@ -111,15 +128,10 @@ def command(day: date) -> list[str]:
 
 
 def _serve(folder: Path, day: date, writer: Connection, fuse: Fuse | None) -> None:
-    import os
-
-    from onesided.cli import run
-
-    os.chdir(folder)
     writer.send("ready")
     if fuse is not None:
         _lay(fuse)
-    writer.send(run(command(day)))
+    writer.send(Nights(folder).run(day))
 
 
 def _lay(fuse: Fuse) -> None:
