@@ -58,7 +58,6 @@ def _line(key: DrawnKey, figure: DrawnFigure, rows: Sequence[int], height: int) 
         "scale": {"zero": figure.from_zero},
         "axis": number_axis(figure.name, tickCount=6),
     }
-    thin = 1.8 if len(rows) < _THIN_FROM else 0.8
     band = {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}}
     layers: list[Spec] = [
         {
