@@ -146,7 +146,8 @@ def sample(epsilon: str, nonsensitive_share: float | None, as_json: bool, **opti
     show_line(found.said)
     cost = "cannot be booked" if found.cost is None else _epsilon(found.cost)
     over = "" if found.fits else ", over budget"
-    show_facts({"cost": f"{cost}{over}", "supposed": "; ".join(found.sources), **_left(found)})
+    facts = {"cost": f"{cost}{over}", "columns that will leave": ", ".join(found.columns)}
+    show_facts({**facts, **_beside(found), "supposed": "; ".join(found.sources), **_left(found)})
 
 
 @plan.command()
@@ -253,7 +254,11 @@ def _show_facts(found: Any) -> None:
         facts["up to"] = "where no two groups are alike, and far less where neighbours are"
     for place, line in enumerate(found.on_bounds()):
         facts["" if place else "bound"] = line
-    show_facts({**facts, **_left(found)})
+    show_facts({**facts, **_beside(found), **_left(found)})
+
+
+def _beside(found: Any) -> dict[str, str]:
+    return {"lookups": "; ".join(found.lookups)} if found.lookups else {}
 
 
 def _left(found: Any) -> dict[str, str]:

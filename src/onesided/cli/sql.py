@@ -35,7 +35,8 @@ _LIMITS = (
         "--bound",
         multiple=True,
         metavar="COLUMN=B",
-        help="The most that one unit may add to a SUM or AVG of this column in a group.",
+        help="The most that one unit may add to a SUM or AVG of this column in a group; "
+        "or LOW:HIGH, between which each value lies.",
     ),
     click.option(
         "--grid",
@@ -64,7 +65,10 @@ def limits(options: dict[str, Any]) -> dict[str, Any]:
     return {
         "mechanism": options.pop("mechanism"),
         "max_rows": options.pop("max_rows"),
-        "bounds": named_values(options.pop("bound"), "--bound"),
+        "bounds": {
+            name: tuple(bound.split(":")) if ":" in bound else bound
+            for name, bound in named_values(options.pop("bound"), "--bound").items()
+        },
         "grid": named_values(options.pop("grid"), "--grid"),
         "nonnegative": split_list(nonnegative) if nonnegative else (),
     }

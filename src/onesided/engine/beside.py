@@ -12,9 +12,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from enum import Enum
 from math import gcd, prod
 from typing import Any, Protocol, runtime_checkable
+
+import pyarrow as pa
 
 from onesided.engine.flavour import Flavour
 from onesided.errors import SourceError
@@ -24,6 +27,7 @@ from onesided.language.tree import Literal, Value
 
 _GOLDEN = 0.6180339887498949
 _SALT = "'lookup|'"
+_PLACE = "osd_place"
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,11 @@ class FoundTable:
     format: Mapping[str, Any]
     relation: str
     held: bool
+
+
+def readable(schema: Schema) -> Schema:
+    """The columns of types that are ours: all others are left out of a lookup table."""
+    return Schema.of({name: each for name, each in schema.fields if each.type is not Type.OTHER})
 
 
 @dataclass(frozen=True)
@@ -106,6 +115,10 @@ class SecretLookup:
         """The most units that one of its rows decides over."""
         return 1 if self.choice is None else self.choice.most
 
+    def determined(self, unit: Collection[str]) -> frozenset[str]:
+        """Its columns, where a unit's key determines them: they are constant within each unit."""
+        return frozenset(self.columns if {own for own, _ in self.on} <= set(unit) else ())
+
     def needs(self, read: Collection[str]) -> frozenset[str]:
         """The columns of the data that it takes to give those of its columns that are read."""
         found = {own for own, _ in self.on} if self.is_read(read) else set()
@@ -133,14 +146,11 @@ class HoldsLookups(Protocol):
         ...
 
 
-@dataclass
+@dataclass(frozen=True)
 class Beside:
-    """The lookups of an engine.
+    """The lookups of an engine."""
 
-    - `states`: names the state of each table, when it is asked for; secret.
-    """
-
-    lookups: tuple[SecretLookup, ...] = field(default=())
+    lookups: tuple[SecretLookup, ...] = ()
 
     def schema(self, own: Schema) -> Schema:
         """The columns of the data, and those of every lookup."""
@@ -156,6 +166,15 @@ class Beside:
         """The columns of the data that the lookups need beside those that are read."""
         return frozenset().union(*(each.needs(read) for each in self.lookups))
 
+    def leaving(self, own: pa.Schema, tables: Mapping[str, pa.Schema]) -> pa.Schema:
+        """The columns as they leave, from those of the data and of each table."""
+        beside = (
+            tables[lookup.name].field(column).with_name(name)
+            for lookup in self.lookups
+            for name, column in lookup.columns.items()
+        )
+        return pa.schema([*own, *beside])
+
     def fingerprint(self, own: str, states: Sequence[str]) -> str:
         """Names the state of the data together with those of the tables beside them."""
         if not states:
@@ -163,8 +182,26 @@ class Beside:
         return hashlib.sha256("\0".join(("onesided lookups", own, *states)).encode()).hexdigest()
 
 
+class Choosing(Enum):
+    """How a FROM item leaves out the units that are not chosen.
+
+    - ROWS: it has none of their rows.
+    - UNITS: it has the places that the condition `chosen_units` of a HAVING needs: the hash is then
+      taken once for a unit and not for each of its rows.
+    - NEVER: whoever reads it brings the rows together with the units that are there.
+    """
+
+    ROWS = "rows"
+    UNITS = "units"
+    NEVER = "never"
+
+
 def looked_up_beside(
-    source: str, lookups: Sequence[SecretLookup], read: Collection[str] | None, flavour: Flavour
+    source: str,
+    lookups: Sequence[SecretLookup],
+    read: Collection[str] | None,
+    flavour: Flavour,
+    choosing: Choosing = Choosing.ROWS,
 ) -> str:
     """A FROM item: `source` with the columns of the lookups, without units that are left out.
 
@@ -172,10 +209,13 @@ def looked_up_beside(
     """
     columns, joins, conditions = ["osd_s.*"], [], []
     for number, lookup in enumerate(lookups):
-        if lookup.choice is not None:
-            tables, condition = _chosen(lookup.choice, number, flavour)
+        if lookup.choice is not None and choosing is not Choosing.NEVER:
+            tables, place = _places(lookup.choice, number, flavour)
             joins += tables
-            conditions.append(condition)
+            if choosing is Choosing.ROWS:
+                conditions.append(_condition(lookup.choice, place, "osd_s.", flavour))
+            else:
+                columns.append(f"{place} AS {_PLACE}{number}")
         if read is not None and not lookup.is_read(read):
             continue
         alias = f"osd_b{number}"
@@ -191,6 +231,19 @@ def looked_up_beside(
         return source
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
     return f"(SELECT {', '.join(columns)} FROM {source} osd_s {' '.join(joins)}{where})"
+
+
+def chosen_units(lookups: Sequence[SecretLookup], flavour: Flavour) -> list[str]:
+    """The conditions on a unit whose rows are grouped.
+
+    The least place is that of all its rows. As a function of the key alone a condition would be
+    pushed below the grouping, and be computed for every row.
+    """
+    return [
+        _condition(lookup.choice, f"min({_PLACE}{number})", "", flavour)
+        for number, lookup in enumerate(lookups)
+        if lookup.choice is not None
+    ]
 
 
 def repeated_keys(lookup: SecretLookup, flavour: Flavour) -> str:
@@ -226,8 +279,8 @@ def _distinct(lookup: SecretLookup, flavour: Flavour) -> str:
     return f"(SELECT {listed} FROM ({counted} osd_b) osd_d WHERE osd_same = 1)"
 
 
-def _chosen(choice: UnitChoice, number: int, flavour: Flavour) -> tuple[list[str], str]:
-    """The declared values as joined tables, which drop all others; and the condition."""
+def _places(choice: UnitChoice, number: int, flavour: Flavour) -> tuple[list[str], str]:
+    """The declared values as joined tables, which drop all others; and the place of a row."""
     joins, places = [], []
     for place, ((column, kind, values), added) in enumerate(
         zip(choice.among, choice.places, strict=True)
@@ -237,9 +290,14 @@ def _chosen(choice: UnitChoice, number: int, flavour: Flavour) -> tuple[list[str
             f"({flavour.writer.write(Literal(kind, value))}, {step})"
             for value, step in zip(values, added, strict=True)
         )
-        table = f"(SELECT * FROM (VALUES {listed}) osd_v(osd_value, osd_place))"
+        table = f"(SELECT * FROM (VALUES {listed}) osd_v(osd_value, osd_step))"
         joins.append(f"JOIN {table} {alias} ON osd_s.{flavour.name(column)} = {alias}.osd_value")
-        places.append(f"{alias}.osd_place")
-    text = flavour.key_text([(f"osd_s.{flavour.name(name)}", kind) for name, kind in choice.within])
-    moved = " + ".join([*places, flavour.digest(f"{_SALT} || {text}")])
-    return joins, f"({moved}) % {choice.combinations} < {choice.most}"
+        places.append(f"{alias}.osd_step")
+    return joins, " + ".join(places)
+
+
+def _condition(choice: UnitChoice, place: str, prefix: str, flavour: Flavour) -> str:
+    """Whether the place, moved by the hash of the columns that are shared, is one of the first."""
+    parts = [(f"{prefix}{flavour.name(name)}", kind) for name, kind in choice.within]
+    moved = f"{place} + {flavour.digest(f'{_SALT} || {flavour.key_text(parts)}')}"
+    return f"({moved}) % {choice.combinations} < {choice.most}"

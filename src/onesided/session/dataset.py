@@ -21,8 +21,9 @@ from onesided.session.facts import DatasetFacts
 from onesided.session.opened import OpenedData
 from onesided.session.planning.planner import Planner
 from onesided.session.questions.base import Question
+from onesided.session.questions.figures import Bound
 from onesided.session.questions.samples import chosen_columns
-from onesided.session.several import Answers, asked_together
+from onesided.session.several import Answers, asked_together, of_part
 from onesided.session.showing import shown_sample, shown_table
 from onesided.spelling import arguments_named
 
@@ -99,7 +100,7 @@ class Dataset(OpenedData):
     ) -> Release:
         """How many units are in each group.
 
-        - `by`: columns, or hour, weekday, date or bucket of a column.
+        - `by`: columns, or other values of a row, such as hour(ts) or bucket(age, 10).
         - `max_groups`: the most groups that count for one unit; needed where a unit can be in
           several, since the noise grows with it. "auto" finds the one that promises the least
           error, from what was released already or by a look at 2 to 10 % of ε.
@@ -283,7 +284,7 @@ class Dataset(OpenedData):
         mechanism: str = "auto",
         max_groups: int | None = None,
         max_rows: int | None = None,
-        bounds: Mapping[str, Number] | None = None,
+        bounds: Mapping[str, Bound] | None = None,
         grid: Mapping[str, Number] | None = None,
         nonnegative: Collection[str] = (),
         domain: Mapping[str, Sequence[Any]] | None = None,
@@ -300,7 +301,8 @@ class Dataset(OpenedData):
         - `epsilon`: what all figures cost together, each an equal share.
         - `mechanism`: what counts units; as in `count`.
         - `max_rows`: the most rows that count for one unit in a group.
-        - `bounds`, `grid`, `nonnegative`: as in `sum`, by column.
+        - `bounds`: by column or expression, B as in `sum`, or a pair between which a value lies.
+        - `grid`, `nonnegative`: as in `sum`, by column or expression.
         - all others: as in `count`; `domain` also by alias.
         """
         exact = meant_loss(epsilon, yes=yes)
@@ -359,20 +361,24 @@ class Dataset(OpenedData):
         epsilon: Number | None = None,
         purpose: str = "",
         yes: bool = False,
+        part: Mapping[str, Any] | None = None,
     ) -> Answers:
         """The answers to several questions, charged all or none.
 
         - `questions`: for each what it asks (count, ngrams, touches, sum, mean, sample or sql), the
           arguments of that, its `epsilon`, and a `name` for its answer.
         - `epsilon`: shared evenly by the questions that say none.
+        - `part`: ask all of them of this part alone, and once for all: where the data have grown
+          since, what was answered for the part is returned, and nothing is charged.
 
         After a crash the same call goes on: what was charged is never charged again.
         """
-        asked = asked_together(self.plan, questions, epsilon, yes=yes)
+        wishes = questions if part is None else of_part(questions, part)
+        asked = asked_together(self.plan, wishes, epsilon, yes=yes)
         flat = [question for each in asked for question in each.questions]
         with self._at_work():
             kernel = self._books.kernel(sum((each.epsilon for each in asked), start=Fraction(0)))
-            answers = iter(kernel.ask(flat, purpose=purpose))
+            answers = iter(kernel.ask(flat, purpose=purpose, once=part is not None))
             return Answers(
                 {
                     each.name: each.show(kernel, list(islice(answers, len(each.questions))))

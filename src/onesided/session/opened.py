@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from onesided.data.units import Unit
+from onesided.engine.duckdb.growth import Growth
 from onesided.errors import Interrupted, OnesidedError
 from onesided.ledger import Balance
 from onesided.loss import show
@@ -17,6 +18,7 @@ from onesided.session.books import Books
 from onesided.session.checking import SourceCheck, checked
 from onesided.session.facts import DatasetFacts
 from onesided.session.scope import AnyPolicy
+from onesided.session.states import DataState, grown, states_of
 from onesided.spelling import arguments_named
 from onesided.visible import visible
 
@@ -90,6 +92,23 @@ class OpenedData:
     def account_opened(self) -> bool:
         """Whether a request got as far as the account; before that nothing can be charged."""
         return self._books.opened
+
+    @property
+    def snapshots(self) -> tuple[DataState, ...]:
+        """The states of the data that the account knows, this one last; opens the account."""
+        with self._turn:
+            kernel = self._books.kernel(None)
+            return states_of(kernel.account.balance(), kernel.snapshot)
+
+    def grown_since(self, before: OpenedData) -> Growth:
+        """Which units came, went and changed since another state; for the steward, and secret.
+
+        - `before`: that state, opened beside the account, with the same unit.
+        """
+        with self._turn:
+            self._books.note_look(secret=True)
+            parts = self._facts.partition_by
+            return grown(before._table.engine, self._table.engine, parts)
 
     def progress(self) -> float | None:
         """How far the engine is with its statement, from 0 to 1; None where nobody knows.

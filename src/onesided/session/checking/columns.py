@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from onesided.language import Key, Schema, Type
 from onesided.language.tree import Column, Like
@@ -39,18 +39,19 @@ def _note(name: str, kind: Type, unit: tuple[str, ...]) -> str:
     return "; ".join(notes)
 
 
-def identifiers(table: Counted, units: int) -> Iterator[Concern]:
-    """Columns that look as if they named somebody, and that a sample would publish."""
+def identifiers(table: Counted, units: int, shown: Iterable[str]) -> Iterator[Concern]:
+    """Columns that look as if they named somebody, among those that a sample of all publishes."""
     schema = table.engine.schema
-    for name, field in schema.fields:
+    for name in shown:
         if name in table.engine.unit.columns:
             continue
-        why = _why_personal(name, field.type, table, units)
+        why = _why_personal(name, schema[name].type, table, units)
         if why is not None:
             yield Concern(
                 name,
-                f"It {why}, and a sample publishes it; name the columns of a sample to leave it "
-                "out.",
+                f"It {why}, and a sample publishes it; withhold it, or name the "
+                "columns of a sample.",
+                withhold=True,
             )
 
 

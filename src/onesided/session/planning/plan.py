@@ -146,6 +146,7 @@ class Plan:
       expected errors are of what is counted; None where nobody knows.
     - `curve`: of a count, the errors for a range of bounds; None where nobody knows.
     - `together`: of figures of one answer, which are asked for together, what all of them cost.
+    - `lookups`: in words, what rows of lookup tables cost that decide over several units.
     - `error_at`: the expected error of an option at another ε.
     """
 
@@ -159,6 +160,7 @@ class Plan:
     left_out: float | None = None
     curve: Curve | None = None
     together: Price | None = None
+    lookups: tuple[str, ...] = ()
     error_at: ErrorAt | None = field(default=None, compare=False)
 
     @property
@@ -212,6 +214,7 @@ class Plan:
             "budget": None if self.budget is None else show(self.budget),
             "cost": None if self.cost is None else show(self.cost),
             "left_out_per_group": self.left_out,
+            "lookups": list(self.lookups),
             "bounds": None if self.curve is None else self.curve.to_json(),
             "options": [row.to_json() for row in self.rows],
         }

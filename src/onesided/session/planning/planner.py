@@ -17,6 +17,7 @@ from onesided.session.asking import Asker, MaxGroups
 from onesided.session.best_bound import Curve, left_out
 from onesided.session.books import Books
 from onesided.session.grouping import Grouping
+from onesided.session.lookups import row_costs
 from onesided.session.planning.allocation import Allocation, Wish, allocated, wishes
 from onesided.session.planning.learnt import Learnt
 from onesided.session.planning.least import MOST_PLANNED, Aim
@@ -338,6 +339,7 @@ class Planner:
             left_out=left_out(groups, basis.supposed, units),
             curve=curve,
             together=together,
+            lookups=row_costs(self.asking.facts.lookups),
             error_at=error_at,
         )
 
