@@ -11,12 +11,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 
 from onesided.data.private import PrivateDirectory
 from onesided.engine.beside import FoundTable, readable
-from onesided.engine.duckdb.connection import Connection, connect, opening, quoted
+from onesided.engine.duckdb.connection import (
+    STATEMENT_ERRORS,
+    Connection,
+    connect,
+    opening,
+    quoted,
+)
 from onesided.engine.duckdb.flavour import DuckDBFlavour
 from onesided.engine.duckdb.mending import mended, reads_all
 from onesided.engine.duckdb.source import Source, opened_source
@@ -50,7 +55,7 @@ class CopiedTables:
         path = self.folder / f"{database}.db"
         try:
             found = _copied(given, path, database, format)
-        except (duckdb.Error, OSError, pa.ArrowException):
+        except (*STATEMENT_ERRORS, OSError, pa.ArrowException):
             raise SourceError(
                 f"The lookup table {name} cannot be read: check that it is whole and has columns."
             ) from None
