@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from onesided.charts.answers import DrawnAnswer, answer_picture
 from onesided.charts.parts import DrawnFigure, DrawnKey
 from onesided.data.shown import ShownAnswer, ShownFigure, as_number
+from onesided.errors import RequestError
 
 if TYPE_CHECKING:
     from onesided.charts.picture import Picture
@@ -28,12 +29,16 @@ def table_picture(answer: ShownAnswer, title: str) -> Picture:
     ]
     rows = [[cell.text for cell in row if cell.bar is None] for row in answer.cells(answer.rows)]
     figures = [_figure(each, answer.rows) for each in answer.figures if _is_drawn(each, answer)]
+    if not figures:
+        raise RequestError("No column of this answer holds numbers; there is nothing to draw.")
     return answer_picture(DrawnAnswer(title, keys, figures, list(answer.headings), rows))
 
 
 def _is_drawn(figure: ShownFigure, answer: ShownAnswer) -> bool:
     """What stands beside the mean of a table is in it alone; of a SELECT every figure is drawn."""
     first = answer.figures[0]
+    if not all(value is None or as_number(value) is not None for value in figure.values):
+        return False
     return figure is first or not first.is_mean or bool(figure.covers)
 
 

@@ -184,7 +184,7 @@ def bar_shares(figure: ShownFigure, rows: int) -> list[float] | None:
 
 def as_number(value: Any) -> float | None:
     """A number that can be drawn."""
-    if value is None or isinstance(value, bool):
+    if value is None or isinstance(value, bool | str):
         return None
     try:
         number = float(value)

@@ -16,6 +16,7 @@ import pytest
 
 import onesided as osd
 from onesided.audit import ExactAudit, target
+from onesided.errors import InputError
 
 TRAP = "<script>alert(1)</script> **b** [red]r[/red] \x1b[31m"
 
@@ -163,3 +164,13 @@ def test_files_hold_names_unchanged(tmp_path: Path) -> None:
 
 def test_an_account_is_drawn(dataset: osd.Dataset) -> None:
     assert "<svg" in dataset.budget.plot().svg()
+
+
+def test_what_holds_no_numbers_is_shown_and_not_drawn(dataset: osd.Dataset) -> None:
+    large = "CASE WHEN COUNT(*) > 1 THEN '<b>many' ELSE 'few' END AS size"
+    told = dataset.sql(f"SELECT room, COUNT(*) AS n, {large} FROM data GROUP BY room", epsilon=9)
+    assert "&lt;b&gt;many" in harmless(told._repr_html_())
+    assert "<b>many" not in str(told.plot().to_dict())
+    words = dataset.sql(f"SELECT room, {large} FROM data GROUP BY room", epsilon=9)
+    with pytest.raises(InputError, match="nothing to draw"):
+        words.plot()
