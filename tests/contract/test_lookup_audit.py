@@ -17,6 +17,10 @@ import pytest
 
 from onesided.audit.exact import ExactAudit, ExactReport
 from onesided.audit.protocol import AtEpsilon
+from onesided.audit.session.cells import SECRET, Form
+from onesided.audit.session.dice import Dice
+from onesided.audit.session.worlds import Side
+from onesided.audit.session.worlds import world as made
 from onesided.audit.world import Database, SmallWorld, Step
 from onesided.data import Histogram
 from onesided.data.units import Unit
@@ -106,3 +110,19 @@ def test_a_missing_row_is_like_one_without_values() -> None:
 def test_without_the_rule_a_row_would_lose_more() -> None:
     """As many units as there are days: what the bound of two is there for."""
     assert audited(OneSided(), world(("name", "day"), 3), 2 * EPSILON).rejected
+
+
+def test_the_audit_of_whole_releases_has_lookups_and_withheld_columns() -> None:
+    """Part of its tables, with the column that decides; and they are neighbours as handed over."""
+    worlds = [made(Form.TYPED, Dice("lookups", seed), lookups=True) for seed in range(100)]
+    aside = [each for each in worlds if each.aside]
+    assert 5 <= len(aside) <= 50
+    assert any(each.withheld for each in worlds)
+    for each in aside:
+        for side in Side:
+            table, beside = each.handed_over(side)
+            assert beside is not None
+            assert SECRET in beside.schema.names
+            assert not set(each.aside) & set(table.schema.names)
+            assert len(beside) == len(each.units(side))
+    assert not any(made(Form.TYPED, Dice("none", seed)).aside for seed in range(9))

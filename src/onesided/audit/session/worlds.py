@@ -171,11 +171,13 @@ def world(form: Form, dice: Dice, *, lookups: bool = False) -> World:
     policy = SECRET + ("" if function else dice.pick(clauses))
     aside: tuple[str, ...] = ()
     withheld: tuple[str, ...] = ()
-    if lookups and names and not function and dice.one_in(LOOKED_UP_IN):
+    # Dice of their own: a world without them is the same as ever, and so are its requests.
+    more = Dice("lookups", units, place, policy, *(column.name for column in (*names, *columns)))
+    if lookups and names and not function and more.one_in(LOOKED_UP_IN):
         others = [each.name for each in columns if each.name not in policy]
-        aside = (SECRET, *(each for each in others if dice.one_in(2)))
-    if lookups and dice.one_in(WITHHELD_IN):
-        withheld = (dice.pick([each.name for each in columns if each.name not in aside]),)
+        aside = (SECRET, *(each for each in others if more.one_in(2)))
+    if lookups and more.one_in(WITHHELD_IN):
+        withheld = (more.pick([each.name for each in columns if each.name not in aside]),)
     return World(
         form=form,
         columns=(*names, *columns),
