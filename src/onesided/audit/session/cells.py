@@ -106,8 +106,13 @@ def typed(dice: Dice) -> list[Column]:
 def comma_separated(dice: Dice) -> list[Column]:
     """Columns for CSV files, whose types are found at the opening; all cells are bytes."""
     misfits = (b"", b"soon", b"99999999999999999999", b"1.5", b"1e999", b"NaN", b"-inf", b'""')
+    # One day of each form says which part is the month; without it the opening refuses the column.
     day = dice.pick(
-        ((b"01/02/2020", b"03/04/2021"), (b"2020-01-02", b"2021-03-04"), (b"05.06.2020",))
+        (
+            (b"20/02/2020", b"03/04/2021"),
+            (b"2020-01-02", b"2021-03-04"),
+            (b"25.06.2020", b"05.06.2020"),
+        )
     )
     days = (b"02/13/2020", b"13/02/2020", b"2020-02-13", b"30/02/2020", b"0001-01-01", b"99999")
     number = (b"1.25", b"2.5", b"7.0")
