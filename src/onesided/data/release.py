@@ -36,6 +36,7 @@ class ReleaseKind(Enum):
     COUNT = "count"
     SUM = "sum"
     MEAN = "mean"
+    QUANTILE = "quantile"
     SQL = "sql"
 
 
