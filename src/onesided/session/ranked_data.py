@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from onesided.data.cells import USUAL_QUANTILES, QuantileRelease, checked_quantiles
-from onesided.data.release import Receipt, TableRelease
+from onesided.data.release import TableRelease
 from onesided.loss import Number, meant_loss
 from onesided.policy import Policy
 from onesided.session.asking import Asker
@@ -18,7 +18,7 @@ from onesided.session.kernel import Answer
 from onesided.session.opened import OpenedData
 from onesided.session.planning.planner import Planner
 from onesided.session.questions.base import Question
-from onesided.session.showing import shown_table
+from onesided.session.showing import shown_quantiles, shown_table
 from onesided.spelling import arguments_named
 
 
@@ -74,8 +74,8 @@ class RankedData(OpenedData):
             policy=policy,
             part=part,
         )
-        stored = self._stored([question], exact, fresh=fresh, purpose=purpose)[0]
-        return QuantileRelease(Receipt(stored.stored.receipt), stored.stored.payload, wanted)
+        (answer,) = self._stored([question], exact, fresh=fresh, purpose=purpose)
+        return shown_quantiles(answer, wanted)
 
     @property
     def plan(self) -> Planner:

@@ -182,3 +182,27 @@ def test_what_cannot_be_asked_is_refused_for_free(asked: dict[str, Any], said: s
         with pytest.raises(OnesidedError, match=said):
             data.quantile(**call)
         assert not data.account_opened
+
+
+def test_a_plan_says_the_error_of_the_rank_and_the_price() -> None:
+    with opened(table(list(range(900)))) as data:
+        plan = data.plan.quantile("paid", bounds=(0, 899), epsilon=1)
+        (row,) = plan.rows
+        assert row.mechanism == "ranks"
+        assert row.error is not None
+        assert row.error > 0
+        assert plan.cost == 1
+        assert data.budget.spent == 0
+        found = data.plan.quantile("paid", bounds=(0, 899), error=row.error).rows[0].epsilon
+        assert found == pytest.approx(1, rel=0.01)
+
+
+def test_quantiles_are_one_of_several_questions() -> None:
+    with opened(table(list(range(100)))) as data:
+        asked = [
+            {"ask": "quantile", "name": "middle", "column": "paid", "bounds": (0, 99), "at": 0.5},
+            {"ask": "count", "name": "rows"},
+        ]
+        answers = data.run(asked, epsilon=EXACT, yes=True)
+        assert values_of(answers["middle"]) == [49]
+        assert answers.loss.epsilon == EXACT

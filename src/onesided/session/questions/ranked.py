@@ -211,13 +211,13 @@ class RankedCounts(Question, TwoStep):
         self, nonsensitive: float, sensitive: float
     ) -> Iterator[tuple[Ranks | RanksOfAll, float]]:
         """Each way to count cells, and how far off a rank would be with so many units in all."""
-        cells, k = len(self.cells), self.groups.bound
-        sizes = nonsensitive / self.lines, sensitive / self.lines
-        for share in SPLITS:
-            way = Ranks(sensitive_share=share)
-            yield way, way.expected_rank_error(cells, k, self.rest, *sizes)
-        every = RanksOfAll()
-        yield every, every.expected_rank_error(cells, k, self.rest)
+        return ways(
+            len(self.cells),
+            self.groups.bound,
+            self.rest,
+            nonsensitive / self.lines,
+            sensitive / self.lines,
+        )
 
     def look(self, reading: Reading) -> bytes:
         """The noisy numbers of both kinds of units, in all cells of all groups together."""
@@ -236,6 +236,20 @@ class RankedCounts(Question, TwoStep):
         said = json.loads(look)
         ways = self._ways(max(said["nonsensitive"], 0), max(said["sensitive"], 0))
         return _Chosen(self, min(ways, key=lambda way: way[1])[0])
+
+
+def ways(
+    cells: int, k: int, epsilon: Fraction, nonsensitive: float, sensitive: float
+) -> Iterator[tuple[Ranks | RanksOfAll, float]]:
+    """Each way to count a line of cells at `epsilon`, and how far off a rank would be.
+
+    `nonsensitive` and `sensitive` are how many units the line is supposed to have of each kind.
+    """
+    for share in SPLITS:
+        way = Ranks(sensitive_share=share)
+        yield way, way.expected_rank_error(cells, k, epsilon, nonsensitive, sensitive)
+    every = RanksOfAll()
+    yield every, every.expected_rank_error(cells, k, epsilon)
 
 
 @dataclass(frozen=True)
