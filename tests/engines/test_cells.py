@@ -37,7 +37,7 @@ DECIMALS = [Decimal("-9.99"), Decimal("0.01"), Decimal("49.99"), Decimal("50.00"
         (pa.float64(), FLOATS),
         (pa.decimal128(12, 2), DECIMALS),
     ],
-    ids=str,
+    ids=["integer", "float", "decimal"],
 )
 def test_each_value_is_in_its_cell(opened: Opener, kind: pa.DataType, values: list[object]) -> None:
     table = pa.table({"id": pa.array(range(len(values))), "paid": pa.array(values, kind)})

@@ -160,3 +160,15 @@ class QuantileRelease(CellRelease):
 
     def plot(self) -> Any:
         raise RequestError("Quantiles have no chart of their own; plot their table.")
+
+
+class HistogramRelease(CellRelease):
+    """The units of each group in each cell."""
+
+    def __init__(self, receipt: Receipt, payload: bytes) -> None:
+        super().__init__(receipt, payload)
+        rows = [line.between(cell, cell) for line in self._lines() for cell in range(self._each)]
+        count, least, most = (pa.array(each, pa.float64()) for each in zip(*rows, strict=True))
+        cells = self.cells.select([*self._keys, FROM, TO])
+        names = [*cells.column_names, COUNT_COLUMN, "at_least", "at_most"]
+        self._table = pa.table([*cells.columns, count, least, most], names=names)

@@ -37,6 +37,7 @@ class ReleaseKind(Enum):
     SUM = "sum"
     MEAN = "mean"
     QUANTILE = "quantile"
+    HISTOGRAM = "histogram"
     SQL = "sql"
 
 

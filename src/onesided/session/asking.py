@@ -14,7 +14,7 @@ from onesided.mechanisms.rr import RandomizedResponse
 from onesided.policy import Policy
 from onesided.session.amounts import rows_amount
 from onesided.session.best_bound import without_bound
-from onesided.session.cells import USUAL_CELLS, equal_cells
+from onesided.session.cells import USUAL_CELLS, Cells, equal_cells, given_cells
 from onesided.session.facts import DatasetFacts
 from onesided.session.grouping import Grouping
 from onesided.session.questions.base import Question
@@ -228,18 +228,54 @@ class Asker:
         part: Mapping[str, Any] | None = None,
     ) -> RankedCounts:
         """The cells that quantiles of a column in each group are read from."""
-        within = self.facts.scope(policy, part)
         found = equal_cells(self.facts.schema, column, bounds, cells)
+        within = self.facts.scope(policy, part)
+        return self._ranked(
+            ReleaseKind.QUANTILE, epsilon, found, within, by, where, max_groups, domain
+        )
+
+    @arguments_named
+    def histogram(
+        self,
+        epsilon: Fraction,
+        column: str,
+        edges: Sequence[Any],
+        by: Sequence[str] | str = (),
+        where: str | None = None,
+        *,
+        max_groups: int | None = None,
+        domain: Mapping[str, Sequence[Any]] | None = None,
+        policy: str | Policy | None = None,
+        part: Mapping[str, Any] | None = None,
+    ) -> RankedCounts:
+        """The units of each group in the cells between these edges."""
+        found = given_cells(self.facts.schema, column, edges)
+        within = self.facts.scope(policy, part)
+        return self._ranked(
+            ReleaseKind.HISTOGRAM, epsilon, found, within, by, where, max_groups, domain
+        )
+
+    def _ranked(
+        self,
+        kind: ReleaseKind,
+        epsilon: Fraction,
+        cells: Cells,
+        within: Scope,
+        by: Sequence[str] | str,
+        where: str | None,
+        max_groups: int | None,
+        domain: Mapping[str, Sequence[Any]] | None,
+    ) -> RankedCounts:
         groups, single = self.facts.groups_beside(
-            found.column, within, by, where, max_groups, domain
+            cells.column, within, by, where, max_groups, domain
         )
         return RankedCounts(
             facts=self.facts,
             scope=within,
             epsilon=epsilon,
-            kind=ReleaseKind.QUANTILE,
-            groups=celled(groups, found, self.facts.schema, single=single),
-            cells=found,
+            kind=kind,
+            groups=celled(groups, cells, self.facts.schema, single=single),
+            cells=cells,
         )
 
     @arguments_named

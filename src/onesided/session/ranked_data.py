@@ -6,7 +6,12 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from onesided.data.cells import USUAL_QUANTILES, QuantileRelease, checked_quantiles
+from onesided.data.cells import (
+    USUAL_QUANTILES,
+    HistogramRelease,
+    QuantileRelease,
+    checked_quantiles,
+)
 from onesided.data.release import TableRelease
 from onesided.loss import Number, meant_loss
 from onesided.policy import Policy
@@ -18,12 +23,12 @@ from onesided.session.kernel import Answer
 from onesided.session.opened import OpenedData
 from onesided.session.planning.planner import Planner
 from onesided.session.questions.base import Question
-from onesided.session.showing import shown_quantiles, shown_table
+from onesided.session.showing import shown_histogram, shown_quantiles, shown_table
 from onesided.spelling import arguments_named
 
 
 class RankedData(OpenedData):
-    """A data set that can be asked for quantiles."""
+    """A data set that can be asked for quantiles and histograms."""
 
     def __init__(self, facts: DatasetFacts, books: Books) -> None:
         super().__init__(facts, books)
@@ -76,6 +81,46 @@ class RankedData(OpenedData):
         )
         (answer,) = self._stored([question], exact, fresh=fresh, purpose=purpose)
         return shown_quantiles(answer, wanted)
+
+    @arguments_named
+    def histogram(
+        self,
+        column: str,
+        edges: Sequence[Any],
+        by: Sequence[str] | str = (),
+        where: str | None = None,
+        *,
+        epsilon: Number,
+        max_groups: int | None = None,
+        domain: Mapping[str, Sequence[Any]] | None = None,
+        policy: str | Policy | None = None,
+        part: Mapping[str, Any] | None = None,
+        fresh: bool = False,
+        purpose: str = "",
+        yes: bool = False,
+    ) -> HistogramRelease:
+        """How many units of each group have a value of `column` in each cell.
+
+        Quantiles and sums over neighbouring cells are free afterwards, as of `quantile`.
+
+        - `edges`: the cells are [e₀, e₁), [e₁, e₂), …; what lies outside counts in the first or
+          last one, and NULL in none.
+        - all others: as in `quantile`.
+        """
+        exact = meant_loss(epsilon, yes=yes)
+        question = self._asking.histogram(
+            exact,
+            column,
+            edges,
+            by,
+            where,
+            max_groups=max_groups,
+            domain=domain,
+            policy=policy,
+            part=part,
+        )
+        (answer,) = self._stored([question], exact, fresh=fresh, purpose=purpose)
+        return shown_histogram(answer)
 
     @property
     def plan(self) -> Planner:

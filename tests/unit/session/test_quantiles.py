@@ -206,3 +206,22 @@ def test_quantiles_are_one_of_several_questions() -> None:
         answers = data.run(asked, epsilon=EXACT, yes=True)
         assert values_of(answers["middle"]) == [49]
         assert answers.loss.epsilon == EXACT
+
+
+def test_a_histogram_counts_between_its_edges() -> None:
+    with opened(table([-5, 0, 1, 9, 10, 49, 50, 99, None])) as data:
+        edges = [0, 10, 50, 60]
+        release = data.histogram("paid", edges, epsilon=EXACT, yes=True)
+        found = release.table
+        assert found["from"].to_pylist() == [0, 10, 50]
+        assert found["to"].to_pylist() == [10, 50, 60]
+        assert found["count"].to_pylist() == pytest.approx([4, 2, 2])
+        for name in ("at_least", "at_most"):
+            assert found[name].to_pylist() == [4, 2, 2]
+        names = [each["name"] for each in release.receipt["columns"]]
+        assert names == found.column_names
+        assert release.between(0, 50)["count"].to_pylist() == [pytest.approx(6)]
+        with pytest.raises(OnesidedError, match="rise"):
+            data.histogram("paid", [0, 10, 10], epsilon=1)
+        with pytest.raises(OnesidedError, match="edges is a list"):
+            data.histogram("paid", [0], epsilon=1)

@@ -112,8 +112,8 @@ class RankedCounts(Question, TwoStep):
     @property
     def request(self) -> Request:
         details = {**self.groups.details, **self.scope.details()}
-        if self.kind is ReleaseKind.QUANTILE:
-            details["by"] = [*self.groups.details["by"], QUANTILE]
+        read = (QUANTILE,) if self.kind is ReleaseKind.QUANTILE else (FROM, TO)
+        details["by"] = [*self.groups.details["by"], *read]
         return Request(self.kind, self.scope.policy.id, self.epsilon, details)
 
     @property
@@ -184,8 +184,12 @@ class RankedCounts(Question, TwoStep):
     def announced(self) -> pa.Schema:
         """The columns of what is read from the cells."""
         keys = [(key.name, key_type(key)) for key in self.groups.keys[:-1]]
-        read = [(name, pa.float64()) for name in (QUANTILE, VALUE, "at_least", "at_most")]
-        return pa.schema([*keys, *read])
+        if self.kind is ReleaseKind.QUANTILE:
+            read = [(name, pa.float64()) for name in (QUANTILE, VALUE)]
+        else:
+            read = [(name, self.schema.field(name).type) for name in (FROM, TO, COUNT_COLUMN)]
+        ends = [(name, pa.float64()) for name in ("at_least", "at_most")]
+        return pa.schema([*keys, *read, *ends])
 
     @property
     def lines(self) -> int:
