@@ -25,7 +25,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from onesided.charts import Axes, Series, comparison, svg
+from onesided.charts.comparison import Axes, Series, comparison, svg
 from onesided.data import Histogram
 from onesided.datasets.dpbench import ONE_DIMENSIONAL, Origin, load_1d
 from onesided.experiments.measures.histograms import POLICIES

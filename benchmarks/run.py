@@ -10,6 +10,7 @@ HERE = Path(__file__).parent
 SCRIPTS = (
     ("randomness.py",),
     ("embedded.py",),
+    ("lookups.py",),
     ("speed.py",),
     ("ledger.py",),
     ("accuracy.py", "--quick"),

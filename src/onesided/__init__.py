@@ -88,5 +88,12 @@ def __getattr__(name: str) -> Any:
     return getattr(import_module(home), _INNER_NAMES.get(name, name))
 
 
+def load_ipython_extension(ipython: Any) -> None:
+    """`%load_ext onesided` gives a notebook `%%onesided`."""
+    from onesided.magic import load
+
+    load(ipython)
+
+
 def __dir__() -> list[str]:
     return sorted(__all__)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from onesided.charts import bars, heatmap, svg
+from onesided.charts.findings import ComparedRow, compared_picture
 from onesided.data.output import new_files
 from onesided.data.private import PrivateDirectory
 from onesided.data.release import Release
@@ -129,21 +129,18 @@ def _page(
     page.table(("", ""), facts.items())
     page.heading("How far the histograms are from the truth")
     page.figure(
-        svg(
-            bars(
-                {"histogram": list(errors), "mean absolute error": list(errors.values())},
-                x="histogram",
-                y="mean absolute error",
-                title="Error of each access point × hour count",
-            )
-        ),
+        compared_picture(
+            "Error of each access point × hour count",
+            [ComparedRow(name, None, error, f"{error:.3g}") for name, error in errors.items()],
+            names=("", "mean absolute error"),
+            axis="mean absolute error",
+        ).svg(),
         "Mean absolute error per cell against the true count; shorter is better. Only a "
         "demonstration on made-up data can draw this.",
     )
     page.heading("The released histogram")
-    columns = counts.table.to_pydict()
     page.figure(
-        svg(heatmap(columns, x=BY[1], y=BY[0], figure="count", title="Device-days")),
+        counts.plot().svg(),
         f"Released by the mechanism {counts.receipt['mechanism']}: {counts.receipt['noise']}. "
         f"It is a {counts.receipt.figure}, a bound that the sample has shown to err least.",
     )

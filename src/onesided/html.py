@@ -57,6 +57,13 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
     )
 
 
+def plain_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table of texts with the look of the page around it: a long one stays small."""
+    head = "".join(f"<th>{safe(each)}</th>" for each in headings)
+    body = "".join(f"<tr>{''.join(f'<td>{safe(each)}</td>' for each in row)}</tr>" for row in rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
 def facts(pairs: Mapping[str, Any]) -> str:
     """Names with what they are, one to a line."""
     lines = "".join(

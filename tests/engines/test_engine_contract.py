@@ -232,7 +232,7 @@ def test_rows_are_units_where_files_name_them(named: Opener, table: pa.Table) ->
 
 
 def test_a_declared_unique_key_changes_nothing(table: pa.Table, postgres_url: str) -> None:
-    engine: Any = postgres_opener(postgres_url)(table, ("id",), ", PRIMARY KEY (id)")
+    engine: Any = postgres_opener(postgres_url)(table, ("id",), constraint=", PRIMARY KEY (id)")
     assert engine.rows_are_units
     reference = Reference.of(table, ("id",))
     query = sample_query(engine, POLICY, where="small > 0")

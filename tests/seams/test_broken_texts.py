@@ -10,8 +10,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import onesided as osd
 from onesided.data.units import Unit
 from onesided.engine.duckdb.engine import DuckDBEngine
+from onesided.engine.duckdb.public import read_public
+from onesided.errors import SourceError
 from support.engines import count_query, counted, sample_query, sampled
 
 BROKEN = (b"hi\xffv", b"\xed\xa0\x80", b"\xc0\x80hiv", b"hiv\xf4\x90\x80\x80", b"z" * 120 + b"\x80")
@@ -41,6 +44,36 @@ def two_files(table: pa.Table, folder: Path) -> Any:
     pq.write_table(table.slice(0, 4), folder / "a.parquet")
     pq.write_table(table.slice(4), folder / "b.parquet")
     return folder
+
+
+@pytest.fixture
+def broken_json(tmp_path: Path) -> Path:
+    """A file whose JSON has bytes that are no letters, which the errors of DuckDB quote."""
+    cells = pa.array([b"{}", b'"\xff"', b"[]"], pa.binary()).view(pa.string())
+    table = pa.table({"id": [1, 2, 3], "x": pa.ExtensionArray.from_storage(pa.json_(), cells)})
+    pq.write_table(table, tmp_path / "broken.parquet")
+    return tmp_path / "broken.parquet"
+
+
+def test_broken_json_fails_no_release_after_its_charge(broken_json: Path) -> None:
+    options: dict[str, Any] = {"policy": "x = 'q'", "budget": 100, "name": "visits", "unit": "id"}
+    with osd.open(broken_json, **options) as dataset:
+        assert dataset.count(by=["id"], where="x <> 'q'", epsilon=1).table.num_rows <= 3
+        assert dataset.sample(epsilon=20, yes=True).table.num_rows <= 2
+
+
+def test_broken_json_beside_the_data_is_refused_in_a_sentence(broken_json: Path) -> None:
+    with pytest.raises(SourceError, match="The public table rooms cannot be read"):
+        read_public("rooms", broken_json)
+    with pytest.raises(SourceError, match="The lookup table rooms cannot be read"):
+        osd.open(
+            pa.table({"id": [1, 2]}),
+            policy="id = 1",
+            name="visits",
+            unit="id",
+            budget=1,
+            lookups={"rooms": broken_json},
+        )
 
 
 @pytest.mark.parametrize("form", [plain, dictionary])

@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from onesided.charts import group_chart, svg
+from onesided.charts.answers import DrawnAnswer, answer_picture
+from onesided.charts.parts import DrawnFigure, DrawnKey
 from onesided.cli import run
 from onesided.cli.output import show_facts, show_table
 from onesided.report.page import Page
@@ -180,9 +181,16 @@ def test_pages_and_charts_show_what_acts(tmp_path: Path) -> None:
     assert harmless(text)
     assert text.count("\\x1b[31m\\u202e") == 6
     assert "two<br>lines\\ud800" in text
-    columns = {TRAP: [TRAP, "\x00"], "other": ["\ud800", float("nan")], "count": [1, 2]}
-    for keys in ([TRAP], [TRAP, "other"]):
-        assert harmless(svg(group_chart(columns, keys, "count", title="count of units")))
+    values = {TRAP: [TRAP, "\x00"], "other": ["\ud800", float("nan")]}
+    figure = DrawnFigure("count", [1.0, 2.0], [0.0, 1.0], [2.0, None], ["1", TRAP], covers=TRAP)
+    for names in ([TRAP], [TRAP, "other"], [TRAP, "other", TRAP]):
+        keys = [
+            DrawnKey.of(name, values[name], list(map(str, values[name])), ordered=False)
+            for name in names
+        ]
+        picture = answer_picture(DrawnAnswer(TRAP, keys, [figure], [TRAP], [[TRAP]]))
+        for drawn in (picture.svg(), picture.html(), repr(picture), picture._repr_html_()):
+            assert harmless(drawn)
 
 
 def test_json_reads_back_as_what_it_was() -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
@@ -26,6 +27,7 @@ from onesided.engine.spark.engine import SparkEngine
 from onesided.engine.spark.writer import SparkWriter
 from onesided.language import Key, Predicate, Schema, Type, Writer
 from onesided.language.tree import Column
+from onesided.session.lookups import LookupTable, attached
 from support.postgres import TestServer
 
 KEY = "00112233445566778899aabbccddeeff"
@@ -49,34 +51,63 @@ WRITERS: dict[EngineName, Writer] = {
 }
 
 
-def duckdb_opener(folder: Path) -> Opener:
-    def opened(table: pa.Table, unit: Sequence[str]) -> Engine:
-        return DuckDBEngine(write(table, folder), Unit(tuple(unit)))
+@dataclass(frozen=True)
+class Aside:
+    """A lookup table for an engine, called people, with the values that units are chosen among."""
+
+    rows: pa.Table
+    on: str
+    max_units: int | None = None
+    domains: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+
+    def attach(self, engine: Engine, source: Any) -> Engine:
+        """Have the engine look rows up in it, once it is where the engine can read it."""
+        declared = LookupTable(source=source, on=self.on, max_units=self.max_units)
+        try:
+            attached(engine, {"people": declared}, agreed={}, domains=self.domains, taken=())
+        except BaseException:
+            engine.close()
+            raise
+        return engine
+
+
+def _file_opener(folder: Path, engine_of: Callable[[Path, Unit], Engine]) -> Opener:
+    def opened(table: pa.Table, unit: Sequence[str], aside: Aside | None = None) -> Engine:
+        engine = engine_of(write(table, folder), Unit(tuple(unit)))
+        if aside is None:
+            return engine
+        (folder / "aside").mkdir(exist_ok=True)
+        return aside.attach(engine, str(write(aside.rows, folder / "aside")))
 
     return opened
+
+
+def duckdb_opener(folder: Path) -> Opener:
+    return _file_opener(folder, DuckDBEngine)
 
 
 def datafusion_opener(folder: Path) -> Opener:
-    def opened(table: pa.Table, unit: Sequence[str]) -> Engine:
-        return DataFusionEngine(write(table, folder), Unit(tuple(unit)))
-
-    return opened
+    return _file_opener(folder, DataFusionEngine)
 
 
 def spark_opener(folder: Path, spark: Any) -> Opener:
-    def opened(table: pa.Table, unit: Sequence[str]) -> Engine:
-        return SparkEngine(write(table, folder), Unit(tuple(unit)), spark)
-
-    return opened
+    return _file_opener(folder, lambda path, unit: SparkEngine(path, unit, spark))
 
 
 def postgres_opener(url: str) -> Opener:
     names = (f"data{number}" for number in count())
 
-    def opened(table: pa.Table, unit: Sequence[str], constraint: str = "") -> Engine:
+    def opened(
+        table: pa.Table, unit: Sequence[str], aside: Aside | None = None, constraint: str = ""
+    ) -> Engine:
         name = next(names)
         load(url, name, table, constraint)
-        return PostgresEngine(url, name, Unit(tuple(unit)))
+        engine = PostgresEngine(url, name, Unit(tuple(unit)))
+        if aside is None:
+            return engine
+        beside = next(names)
+        load(url, beside, aside.rows)
+        return aside.attach(engine, beside)
 
     return opened
 

@@ -18,6 +18,7 @@ from onesided.errors import PolicyError
 from onesided.language import Field, Predicate, Schema, Type
 from onesided.language.literals import numeric_literal
 from onesided.language.tree import (
+    OF_THE_CALENDAR,
     And,
     Arithmetic,
     Between,
@@ -42,6 +43,10 @@ from onesided.language.tree import (
     Or,
     Part,
     PartOf,
+    Span,
+    StartOf,
+    Substring,
+    Trim,
 )
 from onesided.randomness import seeded
 from support.engines import EngineName
@@ -80,8 +85,26 @@ DECIMALS = tuple(map(Decimal, ("0.5", "-0.5", "1.25", "17.01", "0.001", "-99999.
 FLOATS = (0.0, -0.0, 0.1, 0.5, -1.5, 17.0, 2.0**53, 1e300, float("inf"), float("-inf"))
 SINGLES = (0.0, -0.0, 0.5, 0.10000000149011612, 17.0, float("inf"))
 TEXTS = (
-    *("", "a", "A", "ab", "aB", "b", "a ", "a%b", "a_b", "é", "É", "ß", "😀", "Ω", "\x01"),
-    *("it's", "a\\b", "\\", "a\nb", "${x}", "%", "_", "z", "Z", "\U0010ffff", '"', "`", "--", "?"),
+    *(
+        "",
+        "a",
+        "A",
+        "ab",
+        "aB",
+        "b",
+        "a ",
+        " \ta  ",
+        "a%b",
+        "a_b",
+        "é",
+        "É",
+        "ß",
+        "😀",
+        "Ω",
+        "\x01",
+    ),
+    *("it's", "a\\b", "\\", "a\nb", "${x}", "%", "_", "z", "Z", "\U0010ffff"),
+    *('"', "`", "--", "?"),
 )
 PATTERNS = ("%", "_", "a%", "%b", "a_b", "%a%", "__", "", "é", "%😀%", "a%b", "%_%", "A%", "%'%")
 DATES = tuple(date(*day) for day in ((1969, 12, 31), (1970, 1, 1), (2024, 2, 29), (2024, 3, 3)))
@@ -162,10 +185,12 @@ class Generator:
             return self._choice(kind, depth)
         if depth > 0 and kind is Type.INTEGER and self.pick(2):
             return self._computed(depth)
+        if depth > 0 and kind is Type.FLOAT and self.pick(3) == 0:
+            return self._of_floats(depth)
         if depth > 0 and kind is Type.TEXT and self.pick(3) == 0:
-            return ChangeLetters(list(Letters)[self.pick(2)], self.value(kind, depth - 1))
-        if depth > 0 and kind is Type.DATE and self.pick(3) == 0:
-            return PartOf(Part.DATE, self.value(Type.TIMESTAMP, depth - 1))
+            return self._changed_text(depth)
+        if depth > 0 and kind in (Type.DATE, Type.TIMESTAMP) and self.pick(3) == 0:
+            return self._moment(kind, depth)
         return self.literal(kind) if self.pick(3) == 2 else self.column(kind)
 
     def column(self, kind: Type) -> Column:
@@ -252,6 +277,7 @@ class Generator:
         match self.pick(5):
             case 0 | 1:
                 sides = (self.value(Type.INTEGER, depth - 1) for _ in range(2))
+                # The fourth divides, which is done with floats.
                 return Arithmetic(list(Operator)[self.pick(3)], *sides)
             case 2:
                 operand = self.value(Type.INTEGER, depth - 1)
@@ -259,8 +285,34 @@ class Generator:
             case 3:
                 return Bucket(self.column(Type.INTEGER), self._one_of(1, 2, 10, 7, 2**63 - 1))
             case _:
-                kind = self._one_of(Part.HOUR, Part.WEEKDAY)
+                kind = self._one_of(*(part for part in Part if part is not Part.DATE))
+                if kind in OF_THE_CALENDAR:
+                    return PartOf(kind, self.column(self._one_of(Type.TIMESTAMP, Type.DATE)))
                 return PartOf(kind, self.value(Type.TIMESTAMP, depth - 1))
+
+    def _of_floats(self, depth: int) -> Expression:
+        """Arithmetic in which a float takes part, or a division."""
+        operator = list(Operator)[self.pick(4)]
+        other = self._one_of(Type.INTEGER, Type.FLOAT, Type.DECIMAL)
+        sides = [self.value(Type.FLOAT, depth - 1), self.column(other)]
+        return Arithmetic(operator, *(sides if self.pick(2) else reversed(sides)))
+
+    def _changed_text(self, depth: int) -> Expression:
+        operand = self.value(Type.TEXT, depth - 1)
+        match self.pick(3):
+            case 0:
+                return ChangeLetters(list(Letters)[self.pick(2)], operand)
+            case 1:
+                return Substring(operand, self._one_of(1, 2, 5), self._one_of(0, 1, 2, 100))
+            case _:
+                return Trim(operand)
+
+    def _moment(self, kind: Type, depth: int) -> Expression:
+        if kind is Type.DATE and self.pick(2):
+            return PartOf(Part.DATE, self.value(Type.TIMESTAMP, depth - 1))
+        of_a_day = (Span.HOUR, Span.MINUTE)
+        spans = [span for span in Span if kind is Type.TIMESTAMP or span not in of_a_day]
+        return StartOf(self._one_of(*spans), self.column(kind))
 
     def _one_of(self, *options: Any) -> Any:
         return options[self.pick(len(options))]

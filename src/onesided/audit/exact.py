@@ -17,7 +17,7 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
-from math import exp, inf, log
+from math import exp, inf, isfinite, log
 
 from onesided.audit.draws import NotEnumerableError, OutOfTimeError, TooManyPathsError
 from onesided.audit.enumeration import Law, Tried, enumerate_law
@@ -83,6 +83,10 @@ class Finding:
         return float(self.claimed) - self.loss
 
 
+def _words(loss: float) -> str:
+    return f"{loss:.3f}" if isfinite(loss) else "unbounded"
+
+
 @dataclass(frozen=True)
 class ExactReport:
     """The findings of one exact audit, and how far it looked."""
@@ -120,7 +124,7 @@ class ExactReport:
             [
                 html.Cell(each.step.value),
                 html.Cell(show(each.claimed), number=True),
-                html.Cell(f"{each.loss:.3f}", number=True),
+                html.Cell(_words(each.loss), number=True),
                 html.Cell(each.verdict.value),
             ]
             for each in self.findings

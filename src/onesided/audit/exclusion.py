@@ -277,7 +277,11 @@ class AttackReport:
         return float(self.shifts.max())
 
     def __repr__(self) -> str:
-        return f"<Attack on {self.release}: φ = {self.worst:.3f}, {self.said}>"
+        return f"<Attack on {self.release}: φ {self._measured}, {self.said}>"
+
+    @property
+    def _measured(self) -> str:
+        return f"{self.worst:.3f}" if isfinite(self.worst) else "unbounded"
 
     @property
     def said(self) -> str:
@@ -290,7 +294,7 @@ class AttackReport:
         from onesided import html
 
         facts = {
-            "φ measured": f"{self.worst:.3f}, {self.said}",
+            "φ measured": f"{self._measured}, {self.said}",
             "in a sensitive room, held before": f"{self.before:.3f}",
             "and after": f"{self.after:.3f}",
             "trials": f"{len(self.shifts):,}",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from onesided.cli.charts import chart_option, chart_writer, put, written
+from onesided.cli.charts import chart_option, check_chart, draw_chart, put, written
 from onesided.cli.inputs import ledger_files
 from onesided.cli.output import (
     MOST_ROWS,
@@ -67,7 +67,6 @@ def budget(
     from onesided.ledger import open_ledger
     from onesided.session import statements
 
-    draw = None if chart is None else _writer(chart, overwrite)
     where, file = _address(ledger, config)
     _check_targets(export, chart, (*ledger_files(where), file), overwrite)
     head = _verified(where, anchor) if verify or anchor else None
@@ -81,8 +80,7 @@ def budget(
             written(export, lambda path: put(path, text), overwrite=overwrite)
     finally:
         book.close()
-    if draw is not None:
-        draw(found)
+    draw_chart(chart, lambda: _picture(found), overwrite=overwrite)
     files = [str(path) for path in (export, chart) if path is not None]
     if as_json:
         accounts = [each.to_json() for each in found]
@@ -208,23 +206,18 @@ def _check_targets(
 ) -> None:
     from onesided.data.output import refuse_existing, refuse_inputs
 
+    check_chart(chart, overwrite=overwrite)
     targets = [path for path in (export, chart) if path is not None]
     refuse_existing(targets, overwrite=overwrite)
     refuse_inputs(targets, filter(None, needed))
     refuse_inputs(targets[:1], targets[1:])
 
 
-def _writer(chart: Path, overwrite: bool) -> Callable[[Sequence[Any]], None]:
-    """How the accounts are drawn; refused now where nobody knows."""
-    caption = "What each account has spent over time."
-    write = chart_writer(chart, "Privacy budgets", caption, overwrite=overwrite)
+def _picture(found: Sequence[Any]) -> Any:
+    from onesided.charts.accounts import AccountSteps, account_picture
 
-    def draw(found: Sequence[Any]) -> None:
-        from onesided.charts import AccountSteps, account_chart
-
-        if not found:
-            raise RequestError("This ledger has no account yet; there is nothing to draw.")
-        accounts = [AccountSteps.of(each.balance.terms.dataset, each.history()) for each in found]
-        write(account_chart(accounts))
-
-    return draw
+    if not found:
+        raise RequestError("This ledger has no account yet; there is nothing to draw.")
+    return account_picture(
+        [AccountSteps.of(each.balance.terms.dataset, each.history()) for each in found]
+    )

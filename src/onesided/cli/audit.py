@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import inf, isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from onesided.cli.charts import chart_option, check_chart, draw_chart
 from onesided.cli.output import (
     as_json,
     overwrite_option,
@@ -28,10 +29,6 @@ if TYPE_CHECKING:
 EXACT_SHARE = 0.4
 LEAST_SHARE = 0.2
 """The exact audit may take the one share of the time, and runs have at least the other."""
-
-chart_option = click.option(
-    "--chart", type=click.Path(path_type=Path), help="Draw the result into an SVG file."
-)
 
 
 @click.command()
@@ -81,7 +78,7 @@ def audit(
 
     if not 0 < time < inf:
         raise RequestError("--time must be a number of seconds above 0.")
-    _refuse_chart(chart, overwrite, pairs)
+    check_chart(chart, overwrite=overwrite, beside=[] if pairs is None else [pairs])
     whole = Deadline(time)
     claim = target(name, epsilon)
     listed = None if pairs is None else _read_pairs(pairs, claim)
@@ -111,8 +108,7 @@ def audit(
         _show_audit(claim, exact, runs)
         if unfinished:
             show_facts({"exact": "ran out of time, so it says nothing; allow more with --time"})
-    if chart is not None:
-        _write_chart(_audit_bars(claim, exact, runs), f"Audit of {name}", chart, overwrite)
+    draw_chart(chart, lambda: _audit_picture(claim, exact, runs), overwrite=overwrite)
     if rejected:
         raise CheckFailed(f"Refuted: {claim.what}.")
 
@@ -155,7 +151,7 @@ def attack(
     from onesided.audit import opponents
     from onesided.loss import positive
 
-    _refuse_chart(chart, overwrite)
+    check_chart(chart, overwrite=overwrite)
     exact = positive(epsilon)
     releases = opponents(exact)
     chosen = [each for each in releases if against in (None, each.name, each.name.split(",")[0])]
@@ -176,9 +172,7 @@ def attack(
         for scene, found in reports.items():
             _show_attack(scene, found)
     first = next(iter(reports.values()))
-    if chart is not None:
-        bars = {each.release: each.after for each in first}
-        _write_chart(bars, "How sure the attacker is, when it is true", chart, overwrite)
+    draw_chart(chart, lambda: _attack_picture(next(iter(reports)), first), overwrite=overwrite)
     if against is not None and any(each.worst > float(exact) + 1e-9 for each in first):
         raise CheckFailed(f"{against} lets an attacker shift the odds by more than ε = {exact}.")
 
@@ -316,15 +310,38 @@ def _pair(pair: Any) -> str:
     return str(pair)
 
 
-def _audit_bars(
+def _audit_picture(
     claim: Target, exact: Sequence[ExactReport], runs: StatisticalReport | None
-) -> dict[str, float]:
-    bars = {"claimed ε": float(claim.epsilon)}
+) -> Any:
+    from onesided.charts.findings import ComparedRow, audit_picture
+
+    losses: dict[str, float] = {}
     for report in exact:
-        bars["exact loss"] = max(bars.get("exact loss", 0.0), report.findings[0].loss)
+        losses["exact loss"] = max(losses.get("exact loss", 0.0), report.findings[0].loss)
     if runs is not None:
-        bars["runs: at least"] = max(runs.at_least, 0.0)
-    return {name: value for name, value in bars.items() if isfinite(value)}
+        losses["runs: at least"] = max(runs.at_least, 0.0)
+    found = [
+        ComparedRow(name, None, loss if isfinite(loss) else None, _words(loss))
+        for name, loss in losses.items()
+    ]
+    return audit_picture(f"Audit of {claim.name}", float(claim.epsilon), found)
+
+
+def _attack_picture(scene: str, reports: Sequence[AttackReport]) -> Any:
+    from onesided.charts.findings import ComparedRow, compared_picture
+
+    found = [
+        ComparedRow(each.release, each.before, each.after, f"φ {_words(each.worst)}")
+        for each in reports
+    ]
+    return compared_picture(
+        "How sure the attacker is that somebody was in a sensitive room, when it is true",
+        found,
+        names=("before the release", "after it"),
+        axis="probability",
+        what="release",
+        notes=[f"{scene}. φ: how far the odds were shifted at the most."],
+    )
 
 
 def _scenes(data: str) -> dict[str, Any]:
@@ -378,22 +395,3 @@ def _words(value: float) -> str:
 def _number(value: float) -> float | str:
     """JSON has no infinity."""
     return round(value, 9) if isfinite(value) else "unbounded"
-
-
-def _refuse_chart(path: Path | None, overwrite: bool, needed: Path | None = None) -> None:
-    """Before the work is done, not after it."""
-    from onesided.data.output import refuse_existing, refuse_inputs
-
-    if path is not None:
-        refuse_existing([path], overwrite=overwrite)
-        refuse_inputs([path], [] if needed is None else [needed])
-
-
-def _write_chart(bars: Mapping[str, float], title: str, path: Path, overwrite: bool) -> None:
-    from onesided.charts import bars as draw
-    from onesided.charts import svg
-    from onesided.data.output import new_files
-
-    drawn = draw({"": list(bars), "value": list(bars.values())}, x="", y="value", title=title)
-    with new_files([path], overwrite=overwrite) as workspace:
-        (workspace / path.name).write_text(svg(drawn), encoding="utf-8")

@@ -10,7 +10,7 @@ from onesided.cli.output import is_terminal
 from onesided.cli.printing import say
 from onesided.visible import visible
 
-LEAST_BAR, MOST_BAR = 8, 40
+LEAST_BAR = 8
 _CERTAIN, _LIKELY, _POSSIBLE, _BEYOND = "█", "▓", "░", "▸"
 _ROOM = 1.5
 """Bars reach so far beyond the largest value at the most; an interval that is longer is cut."""
@@ -43,7 +43,7 @@ def show_answer(answer: Any) -> None:
     room = window - sum(widths) - 3 * (len(widths) + 1) - 1
     bars = None
     if answer.has_bars and room >= LEAST_BAR:
-        bars = interval_bars(answer.figures[0], answer.rows, min(room, MOST_BAR))
+        bars = interval_bars(answer.figures[0], answer.rows, room)
     table = Table(header_style="bold")
     for place, heading in enumerate(headings):
         right = all(row[place].number for row in rows)

@@ -57,6 +57,8 @@ def _show(found: Any) -> None:
     )
     for each in found.findings:
         show_line(f"look at {each.about}: {each.text}")
+    if found.proposed:
+        show_line(f"to keep them in: --withhold {','.join(found.proposed)}")
     if not found.findings:
         show_line("Nothing else needs to be looked at.")
     if found.secret is not None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from onesided.cli.charts import chart_option, chart_writer
+from onesided.cli.charts import chart_option, check_chart, draw_chart
 from onesided.cli.output import (
     as_json,
     overwrite_option,
@@ -55,6 +55,8 @@ _SHOWN = (
         help="The number of groups to suppose where they are found on the way.",
     ),
     click.option("--all", "every", is_flag=True, help="Show all mechanisms, not the best three."),
+    chart_option,
+    overwrite_option,
     as_json,
 )
 _SUPPOSED = ("nonsensitive_share", "groups", "error")
@@ -88,26 +90,13 @@ def _planning_options(command: Command) -> Command:
 @_planning_options
 @where_option
 @group_options
-@chart_option
-@overwrite_option
-def count(chart: Path | None, overwrite: bool, **options: Any) -> None:
+def count(**options: Any) -> None:
     """Plan a count of units by group: every mechanism, and the bound on groups.
 
-    The chart shows the errors for a range of bounds, where a sample or `touches` has shown in how
-    many groups units are.
+    The chart shows the errors by mechanism and by ε, and by bound where a sample or `touches` has
+    shown in how many groups units are.
     """
-    draw = None if chart is None else _drawing(chart, overwrite)
-    options["outputs"] = () if chart is None else (chart,)
-    _planned(options, lambda dataset, asked: dataset.plan.count(**asked), draw)
-
-
-def _drawing(chart: Path, overwrite: bool) -> Callable[[Any], None]:
-    """How a plan is drawn; refused now where a file is in the way."""
-    from onesided.data.output import refuse_existing
-
-    refuse_existing([chart], overwrite=overwrite)
-    caption = "Expected errors of a group, for bounds on the groups in which a unit counts."
-    return chart_writer(chart, "Bounds on groups", caption, overwrite=overwrite)
+    _planned(options, lambda dataset, asked: dataset.plan.count(**asked))
 
 
 @plan.command("sum")
@@ -157,7 +146,8 @@ def sample(epsilon: str, nonsensitive_share: float | None, as_json: bool, **opti
     show_line(found.said)
     cost = "cannot be booked" if found.cost is None else _epsilon(found.cost)
     over = "" if found.fits else ", over budget"
-    show_facts({"cost": f"{cost}{over}", "supposed": "; ".join(found.sources), **_left(found)})
+    facts = {"cost": f"{cost}{over}", "columns that will leave": ", ".join(found.columns)}
+    show_facts({**facts, **_beside(found), "supposed": "; ".join(found.sources), **_left(found)})
 
 
 @plan.command()
@@ -232,16 +222,16 @@ def _opened(
 def _planned(
     options: dict[str, Any],
     plan: Callable[[Any, dict[str, Any]], Any],
-    draw: Callable[[Any], None] | None = None,
 ) -> None:
-    """Opens the data set, makes the plan and shows it."""
+    """Opens the data set, makes the plan, shows it and draws it."""
     every, in_json = options.pop("every"), options.pop("as_json")
+    chart, overwrite = options.pop("chart"), options.pop("overwrite")
+    options["outputs"] = check_chart(chart, overwrite=overwrite)
     own = {name: options.pop(name) for name in (*_SUPPOSED, *_AMOUNTS) if name in options}
     epsilon = options["epsilon"]
     with _opened(**options) as (dataset, asked):
         found = plan(dataset, {**asked, **own, "epsilon": epsilon})
-    if draw is not None:
-        draw(found.plot())
+    draw_chart(chart, found.plot, overwrite=overwrite)
     if in_json:
         show_json(found.to_json())
         return
@@ -264,7 +254,11 @@ def _show_facts(found: Any) -> None:
         facts["up to"] = "where no two groups are alike, and far less where neighbours are"
     for place, line in enumerate(found.on_bounds()):
         facts["" if place else "bound"] = line
-    show_facts({**facts, **_left(found)})
+    show_facts({**facts, **_beside(found), **_left(found)})
+
+
+def _beside(found: Any) -> dict[str, str]:
+    return {"lookups": "; ".join(found.lookups)} if found.lookups else {}
 
 
 def _left(found: Any) -> dict[str, str]:

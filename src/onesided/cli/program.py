@@ -17,6 +17,7 @@ from onesided.cli import INTERRUPTED, READER_GONE
 from onesided.cli.printing import NotPrinted, ReaderGone, fill_closed_streams, note, silence
 from onesided.cli.stop import NOTHING_CHARGED, Stop
 from onesided.errors import Interrupted, OnesidedError, RequestError
+from onesided.spelling import meant
 from onesided.version import __version__
 from onesided.visible import visible
 
@@ -36,6 +37,7 @@ _COMMANDS = {
     "sql": ("sql", "sql", "Answer one SELECT: counts, sums and means by group."),
     "run": ("runs", "run", "Answer several questions from a file, charged all or none."),
     "check": ("check", "check", "What a steward should look at before publishing; free."),
+    "snapshot": ("snapshots", "snapshot", "Open the new state of data that grow; for the steward."),
     "plan": ("plans", "plan", "Show what a question would cost and how exact it would be; free."),
     "budget": ("account", "budget", "Show, verify or raise the budgets of a ledger."),
     "policy": ("policies", "policy", "Check a policy, or whether one relaxes another."),
@@ -139,6 +141,10 @@ def _ended(arguments: list[str], stop: Stop) -> tuple[int, str]:
         return error.exit_code, _as_options(str(error), arguments)
     except click.exceptions.Exit as end:
         return end.exit_code, ""
+    except click.NoSuchOption as error:
+        # Of several options that are spelt alike, the one that is spelt most alike is meant.
+        likely = meant(error.option_name, error.possibilities or ())
+        return 2, f"There is no option {error.option_name}{likely}."
     except click.ClickException as error:
         # A list of choices comes in lines of its own.
         return 2, " ".join(error.format_message().split())

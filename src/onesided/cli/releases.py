@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from onesided.cli.charts import chart_option, draw_paid
 from onesided.cli.output import as_json, out_option, overwrite_option, working
 from onesided.cli.reports import check_output, report, show_release, write_release
 from onesided.cli.sections import CommandInSections
@@ -25,6 +26,7 @@ from onesided.lists import split_list
 @click.option("--columns", help="The columns to publish, with commas; default: all.")
 @click.option("--out", type=click.Path(path_type=Path), help="A .parquet, .csv or .arrow file.")
 @click.option("--into", metavar="PLACE", help=f"Beside the data: {places()}.")
+@chart_option
 @overwrite_option
 @as_json
 def sample(
@@ -33,6 +35,7 @@ def sample(
     columns: str | None,
     out: Path | None,
     into: str | None,
+    chart: Path | None,
     overwrite: bool,
     as_json: bool,
     **options: Any,
@@ -40,11 +43,14 @@ def sample(
     """Publish true records of SOURCE: each non-sensitive unit whole, with probability 1 − e^−ε.
 
     Sensitive units never leave, and nobody can tell why a unit is missing. The receipt is written
-    beside the output. With --into the engine writes the rows itself.
+    beside the output. With --into the engine writes the rows itself. The chart holds the sample
+    against a count by one of its columns, where that was released.
     """
     if (out is None) == (into is None):
         raise RequestError("Say with --out where to write the sample, or with --into.")
-    outputs = check_output(out, overwrite=overwrite)
+    if chart is not None and into is not None:
+        raise RequestError("A sample that is written with --into is not here to be drawn.")
+    outputs = check_output(out, overwrite=overwrite, chart=chart)
     chosen = None if columns is None else split_list(columns)
     with opened(source, outputs=outputs, epsilon=epsilon, **options) as (dataset, asked):
         if out is not None:
@@ -54,6 +60,13 @@ def sample(
             written: tuple[str | Path, ...] = (into,) if into is not None else ()
             if out is not None:
                 written = write_release(release, out, overwrite=overwrite)
+            where = {name: asked[name] for name in ("policy", "part") if name in asked}
+            drawn = draw_paid(
+                chart,
+                lambda: release.plot(next(iter(dataset.counted(chosen, **where)), None)),
+                overwrite=overwrite,
+            )
+            written = (*written, *drawn)
         report(release, written, as_json)
 
 
@@ -66,6 +79,7 @@ def sample(
 @group_options
 @click.option("--mechanism", default="auto", show_default=True, help="See `onesided mechanisms`.")
 @out_option
+@chart_option
 @overwrite_option
 @as_json
 def count(
@@ -73,13 +87,14 @@ def count(
     epsilon: str,
     mechanism: str,
     out: Path | None,
+    chart: Path | None,
     overwrite: bool,
     as_json: bool,
     **options: Any,
 ) -> None:
     """Publish how many units of SOURCE are in each group."""
-    outputs = check_output(out, overwrite=overwrite)
+    outputs = check_output(out, overwrite=overwrite, chart=chart)
     with opened(source, outputs=outputs, epsilon=epsilon, **options) as (dataset, asked):
         with working("Counting", dataset.progress):
             release = dataset.count(epsilon=epsilon, mechanism=mechanism, **asked)
-        show_release(release, out, overwrite=overwrite, as_json=as_json)
+        show_release(release, out, overwrite=overwrite, as_json=as_json, chart=chart)

@@ -9,17 +9,21 @@ from pathlib import Path
 from typing import Any
 
 from onesided.cli.bars import draws_bars, show_answer
+from onesided.cli.charts import check_chart, draw_paid
 from onesided.cli.output import MOST_ROWS, show_facts, show_json, show_line, show_table
 from onesided.cli.printing import NotPrinted
 from onesided.cli.stop import Stop
 from onesided.errors import OutputError, ReleaseFailed
 
 
-def check_output(out: Path | None, *, overwrite: bool) -> tuple[Path, ...]:
+def check_output(
+    out: Path | None, *, overwrite: bool, chart: Path | None = None
+) -> tuple[Path, ...]:
     """The files that are to be written; refused now where that is not possible."""
     from onesided.data.release import output_files
 
-    return () if out is None else output_files(out, overwrite=overwrite, receipt=True)
+    files = () if out is None else output_files(out, overwrite=overwrite, receipt=True)
+    return (*files, *check_chart(chart, overwrite=overwrite, beside=files))
 
 
 def write_release(release: Any, out: Path, *, overwrite: bool) -> tuple[Path, ...]:
@@ -34,9 +38,17 @@ def write_release(release: Any, out: Path, *, overwrite: bool) -> tuple[Path, ..
     return written
 
 
-def show_release(release: Any, out: Path | None, *, overwrite: bool, as_json: bool) -> None:
+def show_release(
+    release: Any,
+    out: Path | None,
+    *,
+    overwrite: bool,
+    as_json: bool,
+    chart: Path | None = None,
+) -> None:
     """Write a released table with its receipt to `out`, or show it where there is none."""
     written = () if out is None else write_release(release, out, overwrite=overwrite)
+    written = (*written, *draw_paid(chart, release.plot, overwrite=overwrite))
     report(release, written, as_json, rows=out is None)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from onesided.cli.growing import add_to_series, named_part, part_options, series_files
 from onesided.cli.output import (
     as_json,
     overwrite_option,
@@ -49,6 +50,7 @@ REPORT = "answers.html"
 @steward_options
 @purpose_option
 @yes_option
+@part_options
 @click.option("--public", multiple=True, metavar="NAME=FILE", help="A public table for queries.")
 @click.option("--epsilon", help="Shared evenly by the questions that say none of their own.")
 @click.option("--plan", is_flag=True, help="Say how far off the answers would be; free.")
@@ -62,6 +64,9 @@ def run(
     public: tuple[str, ...],
     purpose: str | None,
     yes: bool,
+    part: str | None,
+    series: Path | None,
+    as_of: str | None,
     plan: bool,
     out: Path | None,
     overwrite: bool,
@@ -72,12 +77,17 @@ def run(
 
     The folder of --out gets a file with its receipt for each answer, and answers.html with all of
     them. After a crash the same command goes on: nothing is charged twice.
+
+    With --part day=yesterday, each day's part is charged once, however often the command is given.
     """
     from onesided.loss import show
     from onesided.session.question_files import read_questions
-    from onesided.session.several import names_of, plain_total
+    from onesided.session.several import names_of, of_part, plain_total
 
     said = read_questions(questions)
+    about_part = named_part(part, as_of)
+    folder = series_files(series, about_part, said.questions)
+    wishes = said.questions if about_part is None else of_part(said.questions, about_part)
     shared = said.epsilon if epsilon is None else epsilon
     names, total = names_of(said.questions), plain_total(said.questions, shared)
     files = [] if out is None or plan else _files(out, names, said.questions, overwrite=overwrite)
@@ -90,11 +100,15 @@ def run(
     }
     with opened(**about, **options) as (dataset, _):
         if plan:
-            _plan(dataset, said.questions, asked, as_json=as_json)
+            _plan(dataset, wishes, asked, as_json=as_json)
             return
         with working("Answering", dataset.progress):
-            answers = dataset.run(said.questions, purpose=purpose or said.purpose, **asked)
+            answers = dataset.run(
+                said.questions, purpose=purpose or said.purpose, part=about_part, **asked
+            )
             written = _written(answers, files, overwrite=overwrite) if files else []
+            if folder is not None and about_part is not None:
+                written += add_to_series(folder, about_part, answers)
         _report(answers, written, as_json=as_json)
 
 

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from onesided.cli.inputs import refuse_needed
+from onesided.cli.lookups import LOOKUP_OPTIONS, placed, take_lookups
 from onesided.cli.output import working
 from onesided.cli.stop import NOTHING_CHARGED, Stop
 from onesided.engine.registry import addresses
@@ -61,6 +62,7 @@ _OPTIONS = (
         help="Columns of the unit; releases on different values of one cost their maximum, not "
         "their sum.",
     ),
+    *LOOKUP_OPTIONS,
     _PART,
     _STRICTER,
     click.option(
@@ -69,6 +71,13 @@ _OPTIONS = (
         metavar="OPTION=VALUE",
         help='How CSV files are written: delimiter=;, encoding=cp1252, decimal=",", thousands=., '
         "header=true, types=day:date,zip:text, date_format=%d.%m.%Y, timestamp_format=…",
+    ),
+    click.option(
+        "--time-zone",
+        multiple=True,
+        metavar="ZONE|COLUMN=ZONE",
+        help="Where hours and days are taken: Europe/Berlin for columns with a time zone, or "
+        "ts=Europe/Berlin for a column in UTC.",
     ),
     click.option("--memory-limit", help="The memory that the engine may use, such as 2GB."),
     click.option(
@@ -111,7 +120,7 @@ max_groups_option = click.option(
     type=_MaxGroups(),
     help="The most groups in which one unit counts; a count takes auto, and finds it.",
 )
-_ACCOUNT = ("unit", "policy", "ledger", "name", "partition_by")
+_ACCOUNT = ("unit", "policy", "ledger", "name", "partition_by", "withhold")
 _ASKED = ("where", "by", "max_groups", "fresh", "yes")
 """The options that a question takes as they are called, where its command has them."""
 
@@ -176,7 +185,7 @@ def opened(
     with stop.telling(lambda: NOTHING_CHARGED), working("Opening"):
         from onesided.session import open_dataset
 
-        arguments, file = _arguments(source, **options)
+        arguments, file = dataset_arguments(source, **options)
         refuse_needed(outputs, arguments, (file, *domains.values()))
         dataset = open_dataset(**arguments)
     try:
@@ -223,7 +232,7 @@ def _standing(dataset: Any) -> str:
     )
 
 
-def _arguments(
+def dataset_arguments(
     source: str | None, *, config: Path | None, epsilon: str | None = None, **options: Any
 ) -> tuple[dict[str, Any], Path | None]:
     """The arguments of `onesided.open`, and the file that describes the data set, if one does.
@@ -234,10 +243,12 @@ def _arguments(
     `options` are arguments of `onesided.open`. They come before what a description says, except
     for those that name the account: two ways to say these would be two accounts for the same data.
     """
+    lookups = take_lookups(options)
     given = {name: value for name, value in options.items() if value is not None}
-    given.update(_named_options(given.pop("csv", ())))
-    if "partition_by" in given:
-        given["partition_by"] = split_list(given["partition_by"])
+    given.update(_named_options(given.pop("csv", ()), given.pop("time_zone", ())))
+    for name in ("partition_by", "withhold"):
+        if name in given:
+            given[name] = split_list(given[name])
     described = None if source is None else description(source, config)
     if described is not None:
         twice = [name for name in _ACCOUNT if name in given and name in described.arguments]
@@ -260,6 +271,10 @@ def _arguments(
         )
     else:
         arguments = {"source": source, **given}
+    if lookups:
+        if "lookups" in arguments:
+            raise RequestError(f"{source} has its lookups in a file already; leave --lookup out.")
+        arguments["lookups"] = placed(lookups, in_tables="table" in arguments)
     if epsilon is not None:
         from onesided.loss import privacy_loss
 
@@ -269,9 +284,13 @@ def _arguments(
     return arguments, None if described is None else described.file
 
 
-def _named_options(csv: Sequence[str]) -> dict[str, Any]:
+def _named_options(csv: Sequence[str], zones: Sequence[str]) -> dict[str, Any]:
     """Options that are written as name=value."""
-    return {"csv": named_values(tuple(csv), "--csv")} if csv else {}
+    said: dict[str, Any] = {"csv": named_values(tuple(csv), "--csv")} if csv else {}
+    if zones:
+        alone = len(zones) == 1 and "=" not in zones[0]
+        said["time_zone"] = zones[0] if alone else named_values(tuple(zones), "--time-zone")
+    return said
 
 
 def description(name: str, config: Path | None) -> Any:

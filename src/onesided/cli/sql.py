@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from onesided.cli.charts import chart_option
 from onesided.cli.output import as_json, out_option, overwrite_option, working
 from onesided.cli.reports import check_output, show_release
 from onesided.cli.sections import CommandInSections
@@ -34,7 +35,8 @@ _LIMITS = (
         "--bound",
         multiple=True,
         metavar="COLUMN=B",
-        help="The most that one unit may add to a SUM or AVG of this column in a group.",
+        help="The most that one unit may add to a SUM or AVG of this column in a group; "
+        "or LOW:HIGH, between which each value lies.",
     ),
     click.option(
         "--grid",
@@ -63,7 +65,10 @@ def limits(options: dict[str, Any]) -> dict[str, Any]:
     return {
         "mechanism": options.pop("mechanism"),
         "max_rows": options.pop("max_rows"),
-        "bounds": named_values(options.pop("bound"), "--bound"),
+        "bounds": {
+            name: tuple(bound.split(":")) if ":" in bound else bound
+            for name, bound in named_values(options.pop("bound"), "--bound").items()
+        },
         "grid": named_values(options.pop("grid"), "--grid"),
         "nonnegative": split_list(nonnegative) if nonnegative else (),
     }
@@ -79,6 +84,7 @@ def limits(options: dict[str, Any]) -> dict[str, Any]:
 @statement_options
 @limit_options
 @out_option
+@chart_option
 @overwrite_option
 @as_json
 def sql(
@@ -87,6 +93,7 @@ def sql(
     epsilon: str,
     public: tuple[str, ...],
     out: Path | None,
+    chart: Path | None,
     overwrite: bool,
     as_json: bool,
     **options: Any,
@@ -96,7 +103,7 @@ def sql(
     COUNT(*), COUNT(DISTINCT …) of the units' key, SUM and AVG get equal shares of ε. HAVING, ORDER
     BY and LIMIT are free. Everything else is refused, and the reason is given.
     """
-    outputs = check_output(out, overwrite=overwrite)
+    outputs = check_output(out, overwrite=overwrite, chart=chart)
     tables, limited = named_values(public, "--public") or None, limits(options)
     with opened(source, outputs=outputs, epsilon=epsilon, public=tables, **options) as (
         dataset,
@@ -104,4 +111,4 @@ def sql(
     ):
         with working("Answering", dataset.progress):
             release = dataset.sql(query, epsilon=epsilon, **limited, **asked)
-        show_release(release, out, overwrite=overwrite, as_json=as_json)
+        show_release(release, out, overwrite=overwrite, as_json=as_json, chart=chart)

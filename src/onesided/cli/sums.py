@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from onesided.cli.charts import chart_option
 from onesided.cli.output import as_json, out_option, overwrite_option, working
 from onesided.cli.reports import check_output, show_release
 from onesided.cli.sections import CommandInSections
@@ -40,7 +41,9 @@ def amount_options(command: Command) -> Command:
 
 
 def _sum_options(command: Command) -> Command:
-    return release_options(amount_options(out_option(overwrite_option(as_json(command)))))
+    return release_options(
+        amount_options(out_option(chart_option(overwrite_option(as_json(command)))))
+    )
 
 
 @click.command(
@@ -60,18 +63,19 @@ def sum_(
     grid: str | None,
     nonnegative: bool,
     out: Path | None,
+    chart: Path | None,
     overwrite: bool,
     as_json: bool,
     **options: Any,
 ) -> None:
     """Publish the sum of a column of SOURCE in each group, each unit clipped to [0, BOUND]."""
-    outputs = check_output(out, overwrite=overwrite)
+    outputs = check_output(out, overwrite=overwrite, chart=chart)
     with opened(source, outputs=outputs, epsilon=epsilon, **options) as (dataset, asked):
         with working("Adding up", dataset.progress):
             release = dataset.sum(
                 column, epsilon=epsilon, bound=bound, grid=grid, nonnegative=nonnegative, **asked
             )
-        show_release(release, out, overwrite=overwrite, as_json=as_json)
+        show_release(release, out, overwrite=overwrite, as_json=as_json, chart=chart)
 
 
 @click.command(
@@ -90,6 +94,7 @@ def mean(
     grid: str | None,
     max_rows: int | None,
     out: Path | None,
+    chart: Path | None,
     overwrite: bool,
     as_json: bool,
     **options: Any,
@@ -98,10 +103,10 @@ def mean(
 
     It is the mean of the units' totals. With --max-rows it is the mean of rows.
     """
-    outputs = check_output(out, overwrite=overwrite)
+    outputs = check_output(out, overwrite=overwrite, chart=chart)
     with opened(source, outputs=outputs, epsilon=epsilon, **options) as (dataset, asked):
         with working("Averaging", dataset.progress):
             release = dataset.mean(
                 column, epsilon=epsilon, bound=bound, grid=grid, max_rows=max_rows, **asked
             )
-        show_release(release, out, overwrite=overwrite, as_json=as_json)
+        show_release(release, out, overwrite=overwrite, as_json=as_json, chart=chart)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from enum import Enum
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet
@@ -18,81 +16,33 @@ from onesided.data.files import FileFormat, check_format, read_batches, write_ba
 from onesided.data.held import SampleSize, held_in
 from onesided.data.output import new_files, refuse_existing
 from onesided.data.private import PrivateDirectory
+from onesided.data.receipt import Receipt, ReleaseKind
 from onesided.data.shown import ShownAnswer
 from onesided.data.units import Unit
 from onesided.data.values import python_values
 from onesided.errors import OutputError, ReleaseFailed, RequestError
 from onesided.loss import Loss
-from onesided.visible import json_text, visible
+from onesided.visible import visible
+
+if TYPE_CHECKING:
+    from onesided.charts.picture import Picture
 
 SAMPLE_FILE = "sample.parquet"
+__all__ = [
+    "SAMPLE_FILE",
+    "PlacedRelease",
+    "QueryRelease",
+    "Receipt",
+    "Release",
+    "ReleaseKind",
+    "SampleRelease",
+    "TableRelease",
+    "failed_after_all",
+    "output_files",
+    "payload_of",
+    "table_of",
+]
 _NOT_FOR_PANDAS = (OverflowError, ValueError, pa.ArrowException)
-
-
-class ReleaseKind(Enum):
-    """What was released."""
-
-    SAMPLE = "sample"
-    COUNT = "count"
-    SUM = "sum"
-    MEAN = "mean"
-    QUANTILE = "quantile"
-    HISTOGRAM = "histogram"
-    SQL = "sql"
-
-
-@dataclass(frozen=True)
-class Receipt:
-    """What was promised, under which policy, at what cost, with which noise; plain JSON."""
-
-    content: Mapping[str, Any]
-
-    def __getitem__(self, name: str) -> Any:
-        return self.content[name]
-
-    def to_json(self) -> str:
-        """The receipt as text, the same for the same receipt."""
-        return json_text(self.content, sort_keys=True)
-
-    @property
-    def loss(self) -> Loss:
-        """The pair that the release cost."""
-        return Loss.from_json(self.content["loss"])
-
-    @property
-    def guarantee(self) -> str:
-        """The promise in one sentence."""
-        return str(self.content["guarantee"])
-
-    @property
-    def promise(self) -> str:
-        """The promise in two short sentences; `guarantee` names its limits too."""
-        epsilon, unit = self.content["epsilon"]["osdp"], self.content["unit"]
-        record = "row" if unit == "row" else f"record ({unit})"
-        policy = self.content["policy"]["sql"]
-        return (
-            f"(P, {epsilon})-OSDP: replacing one sensitive {record} by any other makes no outcome "
-            f"more than e^{epsilon} times likelier. Sensitive is where {policy}, or NULL."
-        )
-
-    @property
-    def figure(self) -> str:
-        """What the released numbers are, in words; older receipts say only their kind."""
-        return str(self.content.get("figure", self.content["kind"]))
-
-    @property
-    def price(self) -> str:
-        """What it cost, and what is left, in words."""
-        account = self.content["account"]
-        return f"ε = {account['cost']}; {account['left']} of {account['budget']} left"
-
-    def __repr__(self) -> str:
-        return f"<Receipt: {visible(self.figure)}; {self.price}>"
-
-    def _repr_html_(self) -> str:
-        from onesided.data.display import receipt_html
-
-        return receipt_html(self)
 
 
 class Release(ABC):
@@ -209,9 +159,9 @@ class Release(ABC):
             ) from None
         return targets
 
-    def plot(self) -> Any:
-        """A chart of the released counts (needs the extra `charts`)."""
-        raise RequestError("Only counts can be plotted; count the sample first.")
+    def plot(self) -> Picture:
+        """A chart of what was released (needs the extra `charts`)."""
+        raise RequestError("The rows of this release are not here; read them, and draw them there.")
 
     def _held_batches(self) -> Iterator[pa.RecordBatch]:
         """The batches, for as long as somebody reads them: the release lives until then."""
@@ -251,6 +201,24 @@ class SampleRelease(Release):
             if missing <= 0:
                 break
         return pa.Table.from_batches(batches, self._schema())
+
+    def columns(self, names: Sequence[str]) -> pa.Table:
+        """Some columns of all rows."""
+        return pa.parquet.read_table(self._directory.path / SAMPLE_FILE, columns=list(names))
+
+    @property
+    def unit(self) -> Unit:
+        """What one record is."""
+        return self._unit
+
+    def plot(self, counts: TableRelease | None = None) -> Picture:
+        """Its make-up by one column, beside that of `counts`, which were released by this column.
+
+        Without them it is that of the sample alone, by the first column of few values.
+        """
+        from onesided.data.makeup import sample_picture
+
+        return sample_picture(self, counts)
 
     def __len__(self) -> int:
         return int(pa.parquet.read_metadata(self._directory.path / SAMPLE_FILE).num_rows)
@@ -309,13 +277,13 @@ class TableRelease(Release):
         """The error that was expected before paying, and how far the released intervals reach."""
         return accuracy(self.error, self._table)
 
-    def plot(self) -> Any:
-        from onesided.charts import group_chart
+    def plot(self) -> Picture:
+        from onesided.data.drawing import MOST_ROWS, table_picture
 
-        keys = list(self.receipt["request"]["by"])
-        figure = next(name for name in self._table.column_names if name not in keys)
-        columns = {name: python_values(self._table.column(name)) for name in (*keys, figure)}
-        return group_chart(columns, keys, figure, title=self.receipt.figure)
+        title = self.receipt.figure
+        if len(self) > MOST_ROWS:
+            title += f" (the first {MOST_ROWS:,} of {len(self):,} groups)"
+        return table_picture(self.shown(MOST_ROWS), title)
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
         return iter(self._table.to_batches())

@@ -7,7 +7,7 @@ receipt alone.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Any
 
@@ -20,7 +20,7 @@ from onesided.html import Cell
 from onesided.visible import visible
 
 _PREFIXES = ("", "nonsensitive_")
-_BUCKET = "bucket"
+_BUCKET, _MEAN = "bucket", "mean"
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,7 @@ class ShownFigure:
 
     - `covers`: what the interval says, in words.
     - `error`: by how much it is off on average, as far as is known.
+    - `is_mean`: its size says nothing of how many there are.
     """
 
     name: str
@@ -56,6 +57,7 @@ class ShownFigure:
     covers: str
     error: float | None
     digits: ColumnDigits
+    is_mean: bool = False
 
     @property
     def heading(self) -> str:
@@ -115,6 +117,8 @@ class ShownAnswer:
                 known.get(name)
                 or _figure(name, table, noise if own else None, receipt["error"] if own else {})
             )
+        if shown and receipt["kind"] == _MEAN:
+            shown[0] = replace(shown[0], is_mean=True)
         keys = tuple(_key(name, table.column(name), receipt) for name in by)
         return cls(keys, tuple(shown), len(table))
 
@@ -180,7 +184,7 @@ def bar_shares(figure: ShownFigure, rows: int) -> list[float] | None:
 
 def as_number(value: Any) -> float | None:
     """A number that can be drawn."""
-    if value is None or isinstance(value, bool):
+    if value is None or isinstance(value, bool | str):
         return None
     try:
         number = float(value)
@@ -195,7 +199,8 @@ def shown_figure(
     """The figure in `column` of a released table, under another name."""
     error = accuracy(receipt["error"], table)
     noise = error.expected if error.expected is not None else _half(error.reach)
-    return _figure(name, table, noise, receipt["error"], column)
+    figure = _figure(name, table, noise, receipt["error"], column)
+    return replace(figure, is_mean=receipt["kind"] == _MEAN)
 
 
 def _figure(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from onesided.errors import PolicyError, RequestError
 from onesided.language import BoundKey, Key, Schema
 from onesided.language.tree import Column
+from onesided.language.zones import Zones
 from onesided.lists import split_list, unquoted
 
 ROWS = "rows"
@@ -23,30 +24,32 @@ class Unit:
 
     - `columns`: the names of the key's parts.
     - `computed`: those of them that are no columns of the table, such as date(ts).
+    - `zones`: in which time zones hours and days of columns are taken, here and in all questions.
     """
 
     columns: tuple[str, ...] = ()
     computed: tuple[BoundKey, ...] = ()
+    zones: Zones = field(default_factory=Zones)
 
     @classmethod
-    def of(cls, columns: str | Sequence[str]) -> Unit:
+    def of(cls, columns: str | Sequence[str], zones: Zones | None = None) -> Unit:
         """From a list of names as they are, a text with commas, or the word `rows`.
 
         In a text a name may stand in double quotes: a column called rows has to.
         """
         if columns == ROWS:
-            return cls()
+            return cls(zones=zones or Zones())
         if isinstance(columns, str):
             columns = [unquoted(name) for name in split_list(columns)]
         if not all(columns) or len(set(columns)) != len(columns):
             raise RequestError("A unit is a list of different column names, such as device,day.")
-        return cls(tuple(columns))
+        return cls(tuple(columns), zones=zones or Zones())
 
     def bind(self, schema: Schema) -> Unit:
         """The unit of a table, its columns found and what is computed from them understood."""
         keys = [_computed(name, schema) or schema.resolve(name) for name in self.columns]
         computed = tuple(key for key in keys if isinstance(key, BoundKey))
-        return Unit(tuple(map(str, keys)), computed)
+        return Unit(tuple(map(str, keys)), computed, self.zones)
 
     @property
     def read(self) -> frozenset[str]:

@@ -9,6 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from onesided.data.histogram import Counts
 from onesided.data.units import Unit
@@ -105,6 +106,14 @@ class PublicTable:
     def digest(self) -> str:
         """Names the content, so that a release says which table it was joined with."""
         return frame_fingerprint(self.content)
+
+    def numbers(self) -> Iterator[tuple[str, pa.ChunkedArray]]:
+        """The columns of finite numbers."""
+        for name, known in self.schema.fields:
+            column = self.content.column(name)
+            exact = known.type in (Type.INTEGER, Type.DECIMAL)
+            if exact or (known.type is Type.FLOAT and pc.all(pc.is_finite(column)).as_py()):
+                yield name, column
 
     def tells_apart(self, columns: tuple[str, ...]) -> bool:
         """Whether no two rows share the values of `columns`; NULL is never found."""

@@ -12,9 +12,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import gcd, prod
 from typing import Any, Protocol, runtime_checkable
+
+import pyarrow as pa
 
 from onesided.engine.flavour import Flavour
 from onesided.errors import SourceError
@@ -40,6 +42,11 @@ class FoundTable:
     format: Mapping[str, Any]
     relation: str
     held: bool
+
+
+def readable(schema: Schema) -> Schema:
+    """The columns of types that are ours: all others are left out of a lookup table."""
+    return Schema.of({name: each for name, each in schema.fields if each.type is not Type.OTHER})
 
 
 @dataclass(frozen=True)
@@ -106,6 +113,10 @@ class SecretLookup:
         """The most units that one of its rows decides over."""
         return 1 if self.choice is None else self.choice.most
 
+    def determined(self, unit: Collection[str]) -> frozenset[str]:
+        """Its columns, where a unit's key determines them: they are constant within each unit."""
+        return frozenset(self.columns if {own for own, _ in self.on} <= set(unit) else ())
+
     def needs(self, read: Collection[str]) -> frozenset[str]:
         """The columns of the data that it takes to give those of its columns that are read."""
         found = {own for own, _ in self.on} if self.is_read(read) else set()
@@ -133,14 +144,11 @@ class HoldsLookups(Protocol):
         ...
 
 
-@dataclass
+@dataclass(frozen=True)
 class Beside:
-    """The lookups of an engine.
+    """The lookups of an engine."""
 
-    - `states`: names the state of each table, when it is asked for; secret.
-    """
-
-    lookups: tuple[SecretLookup, ...] = field(default=())
+    lookups: tuple[SecretLookup, ...] = ()
 
     def schema(self, own: Schema) -> Schema:
         """The columns of the data, and those of every lookup."""
@@ -156,6 +164,15 @@ class Beside:
         """The columns of the data that the lookups need beside those that are read."""
         return frozenset().union(*(each.needs(read) for each in self.lookups))
 
+    def leaving(self, own: pa.Schema, tables: Mapping[str, pa.Schema]) -> pa.Schema:
+        """The columns as they leave, from those of the data and of each table."""
+        beside = (
+            tables[lookup.name].field(column).with_name(name)
+            for lookup in self.lookups
+            for name, column in lookup.columns.items()
+        )
+        return pa.schema([*own, *beside])
+
     def fingerprint(self, own: str, states: Sequence[str]) -> str:
         """Names the state of the data together with those of the tables beside them."""
         if not states:
@@ -164,15 +181,21 @@ class Beside:
 
 
 def looked_up_beside(
-    source: str, lookups: Sequence[SecretLookup], read: Collection[str] | None, flavour: Flavour
+    source: str,
+    lookups: Sequence[SecretLookup],
+    read: Collection[str] | None,
+    flavour: Flavour,
+    *,
+    choosing: bool = True,
 ) -> str:
     """A FROM item: `source` with the columns of the lookups, without units that are left out.
 
     - `read`: only lookups with one of these columns are joined; None joins all of them.
+    - `choosing`: without it whoever reads the rows brings them together with the units that stay.
     """
     columns, joins, conditions = ["osd_s.*"], [], []
     for number, lookup in enumerate(lookups):
-        if lookup.choice is not None:
+        if lookup.choice is not None and choosing:
             tables, condition = _chosen(lookup.choice, number, flavour)
             joins += tables
             conditions.append(condition)
@@ -191,6 +214,16 @@ def looked_up_beside(
         return source
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
     return f"(SELECT {', '.join(columns)} FROM {source} osd_s {' '.join(joins)}{where})"
+
+
+def chosen_units(units: str, lookups: Sequence[SecretLookup], flavour: Flavour) -> str:
+    """The same statement with one row per unit, without units that are left out.
+
+    So a hash is taken once for a unit, and not for each of its rows.
+    """
+    if all(lookup.choice is None for lookup in lookups):
+        return units
+    return f"SELECT osd_h.* FROM {looked_up_beside(f'({units})', lookups, (), flavour)} osd_h"
 
 
 def repeated_keys(lookup: SecretLookup, flavour: Flavour) -> str:
@@ -227,7 +260,10 @@ def _distinct(lookup: SecretLookup, flavour: Flavour) -> str:
 
 
 def _chosen(choice: UnitChoice, number: int, flavour: Flavour) -> tuple[list[str], str]:
-    """The declared values as joined tables, which drop all others; and the condition."""
+    """The declared values as joined tables, which drop all others; and the condition.
+
+    The place, moved by the hash of the columns that are shared, has to be one of the first.
+    """
     joins, places = [], []
     for place, ((column, kind, values), added) in enumerate(
         zip(choice.among, choice.places, strict=True)
@@ -237,9 +273,9 @@ def _chosen(choice: UnitChoice, number: int, flavour: Flavour) -> tuple[list[str
             f"({flavour.writer.write(Literal(kind, value))}, {step})"
             for value, step in zip(values, added, strict=True)
         )
-        table = f"(SELECT * FROM (VALUES {listed}) osd_v(osd_value, osd_place))"
+        table = f"(SELECT * FROM (VALUES {listed}) osd_v(osd_value, osd_step))"
         joins.append(f"JOIN {table} {alias} ON osd_s.{flavour.name(column)} = {alias}.osd_value")
-        places.append(f"{alias}.osd_place")
+        places.append(f"{alias}.osd_step")
     text = flavour.key_text([(f"osd_s.{flavour.name(name)}", kind) for name, kind in choice.within])
     moved = " + ".join([*places, flavour.digest(f"{_SALT} || {text}")])
     return joins, f"({moved}) % {choice.combinations} < {choice.most}"

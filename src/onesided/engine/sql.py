@@ -11,12 +11,13 @@ be pushed below the GROUP BY and computed for every row.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from onesided.data.units import Unit
 from onesided.engine.base import Coins, CountQuery, Lookup, Ngrams, SampleQuery, Total
-from onesided.engine.beside import SecretLookup, looked_up_beside
+from onesided.engine.beside import SecretLookup, chosen_units, looked_up_beside
 from onesided.engine.flavour import Cut, Flavour
 from onesided.engine.lookups import looked_up
 from onesided.engine.ngrams import view, widened
@@ -63,7 +64,13 @@ class Relation:
     def with_lookups(self, flavour: Flavour) -> Relation:
         """The same relation with the columns of the tables beside it."""
         source = looked_up_beside(self.source, self.beside, self.read, flavour)
-        return replace(self, source=source, beside=(), all_rows=self.source)
+        return replace(self, source=source, all_rows=self.source)
+
+    def reading(self, columns: Iterable[str], flavour: Flavour) -> str:
+        """A FROM item for these columns, of all units: which of them stay is seen to elsewhere."""
+        if not self.beside:
+            return self.source
+        return looked_up_beside(self.all_rows, self.beside, {*columns}, flavour, choosing=False)
 
 
 @dataclass(frozen=True)
@@ -102,7 +109,9 @@ class Statements:
             return f"SELECT {columns} FROM {self.relation.source} osd_t WHERE {chosen} AND {kept}"
         units = self._kept_units(query.policy, query.coins)
         inside = self.flavour.semi_join(self._keys, units, chosen)
-        return f"SELECT {columns} FROM {self.relation.source} osd_t {inside}"
+        shown = [*query.columns, *_columns(query.where)]
+        source = self.relation.reading(shown, self.flavour)
+        return f"SELECT {columns} FROM {source} osd_t {inside}"
 
     def sorting(self, columns: tuple[str, ...]) -> tuple[list[str], list[str]]:
         """What the rows of keyed units are sorted by: the key and all that is no text, then texts.
@@ -161,12 +170,12 @@ class Statements:
         relation = self.relation
         source = view(relation.source, relation.schema, relation.unit, grams, self.flavour)
         schema = widened(relation.schema, grams)
-        return replace(self, relation=replace(relation, source=source, schema=schema))
+        return replace(self, relation=replace(relation, source=source, schema=schema, beside=()))
 
     def _joined(self, lookups: tuple[Lookup, ...]) -> Statements:
         """The same statements on the table with the columns of public tables."""
         source = looked_up(self.relation.source, lookups, self.flavour)
-        return replace(self, relation=replace(self.relation, source=source))
+        return replace(self, relation=replace(self.relation, source=source, beside=()))
 
     def _tallied(self, query: CountQuery) -> tuple[str, str]:
         """As `_counted`, for the number of groups of each unit; a group of its own is its key."""
@@ -188,7 +197,17 @@ class Statements:
         if constant and query.where is None and not query.totals:
             listed = ", ".join([*self._named_groups(query, groups), "osd_sensitive"])
             return "", f"(SELECT {listed} FROM ({self._units(query)}) osd_u) osd_r"
+        if self._are_determined(query):
+            return "", f"({self._units(query, groups)}) osd_r"
         return self._pairs(query, groups)
+
+    def _are_determined(self, query: CountQuery) -> bool:
+        """Whether a unit's key says its group, by what is looked up, so that one pass is enough."""
+        if query.where is not None or query.totals or query.coins is not None:
+            return False
+        unit = self.relation.unit.columns
+        known = frozenset(unit).union(*(each.determined(unit) for each in self.relation.beside))
+        return bool(query.by) and all(known.issuperset(key.columns) for key in query.by)
 
     def _rows(self, query: CountQuery, groups: list[str]) -> str:
         """Every row is a unit and lies in exactly one group."""
@@ -208,18 +227,39 @@ class Statements:
 
     def _pairs(self, query: CountQuery, groups: list[str]) -> tuple[str, str]:
         """Pairs of a unit and a group, cut to `max_groups` of each unit where that is asked."""
-        listed = [*self._keys, *self._named_groups(query, groups)]
+        late = [place for place, key in enumerate(query.by) if self._is_late(key)]
+        early = [place for place in range(len(query.by)) if place not in late]
+        named = self._named_groups(query, groups)
+        listed = [*self._keys, *(named[place] for place in early)]
         for total, amount in zip(query.totals, amounts(query.totals), strict=True):
             summed = self.flavour.sum_of(self._steps(total))
             listed.append(f"{self._clipped(total, summed)} AS {amount}")
+        read = {name for place in early for name in query.by[place].columns}
+        read |= {name for each in query.totals if each.value for name in each.value.columns}
+        source = self.relation.reading([*read, *_columns(query.where)], self.flavour)
         pairs = (
-            f"SELECT {', '.join(listed)} FROM {self.relation.source} osd_t "
+            f"SELECT {', '.join(listed)} FROM {source} osd_t "
             f"WHERE {self._selected(query.where)} AND {self._present()} "
-            f"GROUP BY {', '.join([*self._keys, *groups])}"
+            f"GROUP BY {', '.join([*self._keys, *(groups[place] for place in early)])}"
         )
+        if late:
+            # Looked up once for a pair, and not for each of its rows.
+            read = {name for place in late for name in query.by[place].columns}
+            wide = looked_up_beside(
+                f"({pairs})", self.relation.beside, read, self.flavour, choosing=False
+            )
+            whole = [named[at] if at in late else group for at, group in enumerate(groups)]
+            listed = [*self._keys, *whole, *amounts(query.totals)]
+            pairs = f"SELECT {', '.join(listed)} FROM {wide} osd_t"
         prelude = f"WITH osd_u AS ({self._units(query)}), osd_p AS ({pairs})"
         met = f"osd_p JOIN {self.flavour.met_units} USING ({self._listed_keys})"
         return self._cut(query, groups, prelude, met)
+
+    def _is_late(self, key: BoundKey) -> bool:
+        """Whether a key is made of what a unit's key finds, and of nothing else."""
+        unit = self.relation.unit.columns
+        found = frozenset[str]().union(*(each.determined(unit) for each in self.relation.beside))
+        return bool(key.columns) and found.issuperset(key.columns)
 
     def _cut(
         self, query: CountQuery, groups: list[str], prelude: str, pairs: str
@@ -232,22 +272,32 @@ class Statements:
         rule = Cut(self._keys, digest, kinds, query.max_groups, counting=not query.totals)
         return f"{prelude}, {self.flavour.cut(pairs, rule)} ", "osd_m"
 
-    def _units(self, query: CountQuery) -> str:
-        """One row per unit: its key and whether it is sensitive; only kept ones where coins are."""
+    def _units(self, query: CountQuery, groups: Sequence[str] = ()) -> str:
+        """One row per unit: its key and whether it is sensitive; only kept ones where coins are.
+
+        - `groups`: of keys that are constant within each unit, which the row has too.
+        """
         if query.coins is not None:
             return self._kept_units(query.policy, query.coins)
-        return (
-            f"SELECT {self._listed_keys}, bool_or({self._is_sensitive(query.policy)}) "
-            f"AS osd_sensitive FROM {self.relation.source} osd_t "
-            f"WHERE {self._present()} GROUP BY {self._listed_keys}"
+        named = self._named_groups(query, [*groups]) if groups else []
+        read = {name for key in query.by for name in key.columns} if groups else set()
+        source = self.relation.reading(read | {*query.policy.columns}, self.flavour)
+        return self._chosen(
+            f"SELECT {', '.join([*self._keys, *named])}, "
+            f"bool_or({self._is_sensitive(query.policy)}) AS osd_sensitive FROM {source} osd_t "
+            f"WHERE {self._present()} GROUP BY {', '.join([*self._keys, *groups])}"
         )
 
     def _kept_units(self, policy: BoundPredicate, coins: Coins) -> str:
         kept = self._kept(f"bool_or({self._is_sensitive(policy)})", self._key_text(), coins)
-        return (
-            f"SELECT {self._listed_keys}, FALSE AS osd_sensitive FROM {self.relation.source} osd_t "
+        source = self.relation.reading(policy.columns, self.flavour)
+        return self._chosen(
+            f"SELECT {self._listed_keys}, FALSE AS osd_sensitive FROM {source} osd_t "
             f"WHERE {self._present()} GROUP BY {self._listed_keys} HAVING {kept}"
         )
+
+    def _chosen(self, units: str) -> str:
+        return chosen_units(units, self.relation.beside, self.flavour)
 
     def _row_kept(self, policy: BoundPredicate, coins: Coins) -> str:
         if self.relation.unit.is_row:
@@ -312,6 +362,10 @@ class Statements:
     def _clipped(self, total: Total, amount: str) -> str:
         """An amount of grid steps clipped to [0, steps]; NULL adds nothing."""
         return f"coalesce(least(greatest({amount}, 0), {total.steps}), 0)"
+
+
+def _columns(where: BoundPredicate | None) -> tuple[str, ...]:
+    return () if where is None else where.columns
 
 
 def _groups(keys: tuple[BoundKey, ...]) -> list[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1]
 NO_PART = (
-    *("charts.py", "experiments/figures", "report"),  # draw and judge results
+    *("charts", "experiments/figures", "report"),  # draw and judge results
     *("audit", "cli", "demo.py", "ledger", "session"),  # not used by any measurement
 )
 

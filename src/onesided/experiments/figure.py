@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from onesided.charts import Series
+from onesided.charts.comparison import Series
 from onesided.experiments.methods import LOOKS
 from onesided.experiments.setting import ReproductionSetting
 from onesided.experiments.trial import Results, Row, Scalar, Trial

@@ -60,6 +60,11 @@ class FigureReader:
             raise RequestError(f"{shown(node)} is not allowed: FILTER follows COUNT, SUM or AVG.")
         return _where(self._plain(inner), self._tree(node.args["expression"].this))
 
+    def value(self, node: exp.Expression) -> Key:
+        """The one argument of an aggregate, a value of each row."""
+        only(node, "this")
+        return _value(self._tree(node.this), node)
+
     def _plain(self, node: exp.Expression) -> SelectFigure:
         allowed = {"this", "big_int"} if type(node) is exp.Count else {"this"}
         present = {name for name, value in node.args.items() if value}

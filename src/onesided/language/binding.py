@@ -7,13 +7,20 @@ refused when it is written and not only when a table is at hand.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import date, datetime, time
-from decimal import Decimal
 
 from onesided.errors import PolicyError
 from onesided.language.canonical import canonical_text
+from onesided.language.conversions import (
+    Typed,
+    adapted,
+    all_adapted,
+    converted,
+    digits_of_column,
+    digits_of_value,
+    of_kind,
+)
 from onesided.language.tree import (
+    OF_THE_CALENDAR,
     And,
     Arithmetic,
     Between,
@@ -26,17 +33,26 @@ from onesided.language.tree import (
     Convert,
     Distinct,
     Expression,
+    FloatArithmetic,
     In,
     IsNull,
     IsTruth,
     Like,
     Literal,
+    Local,
     Negate,
     Not,
+    Operator,
     Or,
     Part,
     PartOf,
+    Span,
+    StartOf,
+    Substring,
+    Trim,
+    children,
     rebuild,
+    walk,
 )
 from onesided.language.types import (
     EXACT_NUMERIC,
@@ -44,26 +60,16 @@ from onesided.language.types import (
     MAX_DIGITS,
     NUMERIC,
     TEMPORAL,
-    WIDE_INTEGER_DIGITS,
     Digits,
     Schema,
     Type,
 )
 
 _SHOWN = 80
-
-
-@dataclass(frozen=True)
-class _Typed:
-    """A bound expression; `type` is None where only a schema could tell."""
-
-    node: Expression
-    type: Type | None
-    digits: Digits | None = None
-
-    @property
-    def is_null(self) -> bool:
-        return isinstance(self.node, Literal) and self.node.value is None
+#: Whole numbers and powers of ten up to here are floats, and their quotient is rounded once.
+_EXACT_IN_FLOATS = 15
+#: Engines are given operands several times, so that nested ones grow exponentially.
+MOST_FLOAT_STEPS = 6
 
 
 def resolve(node: Expression, schema: Schema) -> Expression:
@@ -97,9 +103,9 @@ def digits_of(node: Expression) -> Digits | None:
     """Digits enough for every value of a bound tree; None where it is no exact number."""
     match node:
         case Literal(_, value):
-            return _digits_of(value)
+            return digits_of_value(value)
         case Column():
-            return _digits_of_column(node)
+            return digits_of_column(node)
         case Coalesce(operands):
             values: Sequence[Expression] = operands
         case Case(_, branches, otherwise):
@@ -107,7 +113,7 @@ def digits_of(node: Expression) -> Digits | None:
             values = values if otherwise is None else [*values, otherwise]
         case _:
             return INTEGER_DIGITS if type_of(node) is Type.INTEGER else None
-    return _widest([_Typed(value, type_of(value), digits_of(value)) for value in values])
+    return _widest([Typed(value, type_of(value), digits_of(value)) for value in values])
 
 
 def type_of(node: Expression) -> Type:
@@ -125,6 +131,14 @@ def type_of(node: Expression) -> Type:
             return Type.TEXT
         case PartOf(Part.DATE):
             return Type.DATE
+        case FloatArithmetic():
+            return Type.FLOAT
+        case StartOf(_, operand):
+            return type_of(operand)
+        case Substring() | Trim():
+            return Type.TEXT
+        case Local():
+            return Type.TIMESTAMP
         case Arithmetic() | Negate() | Bucket() | PartOf():
             return Type.INTEGER
         case Literal() | Column():
@@ -142,10 +156,10 @@ class _Binder:
     def condition(self, node: Expression) -> Expression:
         return self._expect(node, "a condition that is true or false", Type.BOOLEAN)
 
-    def visit(self, node: Expression) -> _Typed:
+    def visit(self, node: Expression) -> Typed:
         match node:
             case Literal(kind, value):
-                return _Typed(node, kind, _digits_of(value))
+                return Typed(node, kind, digits_of_value(value))
             case Column(name):
                 return self._column(name)
             case Coalesce(operands):
@@ -154,14 +168,21 @@ class _Binder:
                 return self._case(node)
             case ChangeLetters(letters, operand):
                 text = self._expect(operand, "text", Type.TEXT)
-                return _Typed(ChangeLetters(letters, text), Type.TEXT)
-            case Arithmetic() | Negate() | Bucket():
+                return Typed(ChangeLetters(letters, text), Type.TEXT)
+            case Arithmetic():
+                return self._arithmetic(node)
+            case Negate() | Bucket():
                 integers = rebuild(node, self._integer)
-                return _Typed(integers, Type.INTEGER, INTEGER_DIGITS)
+                return Typed(integers, Type.INTEGER, INTEGER_DIGITS)
             case PartOf():
                 return self._part(node)
+            case StartOf():
+                return self._start(node)
+            case Substring() | Trim():
+                texts = rebuild(node, lambda operand: self._expect(operand, "text", Type.TEXT))
+                return Typed(texts, Type.TEXT)
             case _:
-                return _Typed(self._predicate(node), Type.BOOLEAN)
+                return Typed(self._predicate(node), Type.BOOLEAN)
 
     def _predicate(self, node: Expression) -> Expression:
         match node:
@@ -182,7 +203,7 @@ class _Binder:
             case IsNull(Column(name)):
                 return IsNull(self._named(name))
             case IsNull(operand):
-                return IsNull(_adapted(self.visit(operand), Type.BOOLEAN))
+                return IsNull(adapted(self.visit(operand), Type.BOOLEAN))
             case _:
                 raise AssertionError(f"{type(node).__name__} is made by binding only")
 
@@ -192,23 +213,23 @@ class _Binder:
         known = self._schema.resolve(name)
         return Column(known, self._schema[known])
 
-    def _column(self, name: str) -> _Typed:
+    def _column(self, name: str) -> Typed:
         column = self._named(name)
         if column.field is None:
-            return _Typed(column, None)
+            return Typed(column, None)
         if column.field.type is Type.OTHER:
             raise PolicyError(
                 f"The column {column.name} has a type that cannot be compared; "
                 "only IS NULL and IS NOT NULL can be asked of it."
             )
-        return _Typed(column, column.field.type, _digits_of_column(column))
+        return Typed(column, column.field.type, digits_of_column(column))
 
-    def _coalesce(self, operands: tuple[Expression, ...]) -> _Typed:
+    def _coalesce(self, operands: tuple[Expression, ...]) -> Typed:
         parts = [self.visit(operand) for operand in operands]
         common = _common(Coalesce(operands), parts)
-        return _Typed(Coalesce(_all_adapted(parts, common)), common, _widest(parts))
+        return Typed(Coalesce(all_adapted(parts, common)), common, _widest(parts))
 
-    def _case(self, node: Case) -> _Typed:
+    def _case(self, node: Case) -> Typed:
         whens = [when for when, _ in node.branches]
         if node.subject is None:
             subject, tests = None, [self.condition(when) for when in whens]
@@ -218,17 +239,59 @@ class _Binder:
         if node.otherwise is not None:
             values.append(self.visit(node.otherwise))
         common = _common(node, values)
-        results = _all_adapted(values, common)
+        results = all_adapted(values, common)
         branches = tuple(zip(tests, results[: len(tests)], strict=True))
         otherwise = None if node.otherwise is None else results[-1]
-        return _Typed(Case(subject, branches, otherwise), common, _widest(values))
+        return Typed(Case(subject, branches, otherwise), common, _widest(values))
 
-    def _part(self, node: PartOf) -> _Typed:
-        allowed = (Type.TIMESTAMP,) if node.part is Part.HOUR else (Type.TIMESTAMP, Type.DATE)
+    def _part(self, node: PartOf) -> Typed:
+        of_a_day = node.part in (Part.HOUR, Part.MINUTE)
+        allowed = (Type.TIMESTAMP,) if of_a_day else (Type.TIMESTAMP, Type.DATE)
         named = " or ".join(kind.value for kind in allowed)
         operand = self._expect(node.operand, f"a {named} in {node.part.value}()", *allowed)
+        if node.part in OF_THE_CALENDAR:
+            operand = _as_it_is(self.visit(node.operand), operand)
+        operand = _on_the_wall(node, operand)
         kind = Type.DATE if node.part is Part.DATE else Type.INTEGER
-        return _Typed(PartOf(node.part, operand), kind, INTEGER_DIGITS)
+        return Typed(PartOf(node.part, operand), kind, INTEGER_DIGITS)
+
+    def _start(self, node: StartOf) -> Typed:
+        of_a_day = node.span in (Span.HOUR, Span.MINUTE)
+        allowed = (Type.TIMESTAMP,) if of_a_day else (Type.TIMESTAMP, Type.DATE)
+        named = " or ".join(kind.value for kind in allowed)
+        operand = self._expect(node.operand, f"a {named} in date_trunc()", *allowed)
+        operand = _on_the_wall(node, _as_it_is(self.visit(node.operand), operand))
+        kind = None if self._schema is None else type_of(operand)
+        return Typed(StartOf(node.span, operand), kind)
+
+    def _arithmetic(self, node: Arithmetic) -> Typed:
+        """Of integers, with 64 bits; else of floats, which short decimals become exactly."""
+        sides = [self.visit(side) for side in (node.left, node.right)]
+        kinds = {side.type for side in sides if not side.is_null}
+        if node.operator is not Operator.OVER and kinds <= {Type.INTEGER, None}:
+            left, right = (adapted(side, Type.INTEGER) for side in sides)
+            return Typed(Arithmetic(node.operator, left, right), Type.INTEGER, INTEGER_DIGITS)
+        first, second = (self._as_float(node, side) for side in sides)
+        if self._schema is None:  # checked alone: only a schema tells what there is to convert
+            return Typed(node, Type.FLOAT)
+        floats = FloatArithmetic(node.operator, first, second)
+        if float_steps(floats) > MOST_FLOAT_STEPS:
+            raise PolicyError(f"{_shown(node)} computes in too many steps; simplify it.")
+        return Typed(floats, Type.FLOAT)
+
+    def _as_float(self, whole: Expression, side: Typed) -> Expression:
+        """As floating point, with the same bits on every engine."""
+        if isinstance(side.node, Literal) and (side.is_null or side.type in NUMERIC):
+            return of_kind(side.node, Type.FLOAT)
+        if side.type is Type.DECIMAL and side.digits and side.digits.total <= _EXACT_IN_FLOATS:
+            return converted(side.node, Type.FLOAT)
+        if side.type not in (Type.INTEGER, Type.FLOAT, None):
+            kind = side.type.value
+            raise PolicyError(
+                f"{_shown(whole)} computes with {kind}; integers, floats and decimals of at most "
+                f"{_EXACT_IN_FLOATS} digits can be computed with."
+            )
+        return adapted(side, Type.FLOAT)
 
     def _integer(self, node: Expression) -> Expression:
         return self._expect(node, "an integer of at most 64 bits", Type.INTEGER)
@@ -237,14 +300,39 @@ class _Binder:
         typed = self.visit(node)
         if typed.type is not None and typed.type not in allowed:
             raise PolicyError(f"{_shown(node)} is {typed.type.value}; {wanted} is needed there.")
-        return _adapted(typed, allowed[0])
+        return adapted(typed, allowed[0])
 
     def _unified(self, whole: Expression, parts: Sequence[Expression]) -> tuple[Expression, ...]:
         typed = [self.visit(part) for part in parts]
-        return _all_adapted(typed, _common(whole, typed))
+        return all_adapted(typed, _common(whole, typed))
 
 
-def _common(whole: Expression, parts: Sequence[_Typed]) -> Type | None:
+def _as_it_is(typed: Typed, moment: Expression) -> Expression:
+    """A date as a date, where a point in time is not needed."""
+    return typed.node if typed.type is Type.DATE else moment
+
+
+def float_steps(node: Expression) -> int:
+    """How many operations on floats stand within each other."""
+    return isinstance(node, FloatArithmetic) + max(map(float_steps, children(node)), default=0)
+
+
+def _on_the_wall(node: PartOf | StartOf, operand: Expression) -> Expression:
+    """The operand in the zone that is declared for it."""
+    columns = [part for part in walk(operand) if isinstance(part, Column)]
+    zones = {each.field.zone for each in columns if each.field is not None} - {None}
+    if not zones:
+        return operand
+    if not isinstance(operand, Column):
+        raise PolicyError(
+            f"{_shown(node)} joins columns of which some have a time zone; take the part of each."
+        )
+    zone = zones.pop()
+    assert zone is not None
+    return Local(operand, zone)
+
+
+def _common(whole: Expression, parts: Sequence[Typed]) -> Type | None:
     """The one type in which the parts meet; a PolicyError where engines would not agree on it."""
     kinds = {part.type for part in parts if part.type is not None}
     if not kinds:
@@ -268,7 +356,7 @@ def _common(whole: Expression, parts: Sequence[_Typed]) -> Type | None:
     return kinds.pop()
 
 
-def _common_exact(whole: Expression, kinds: set[Type], parts: Sequence[_Typed]) -> Type:
+def _common_exact(whole: Expression, kinds: set[Type], parts: Sequence[Typed]) -> Type:
     if Type.DECIMAL not in kinds:
         return Type.WIDE_INTEGER if Type.WIDE_INTEGER in kinds else Type.INTEGER
     widest = _widest(parts)
@@ -280,7 +368,7 @@ def _common_exact(whole: Expression, kinds: set[Type], parts: Sequence[_Typed]) 
     return Type.DECIMAL
 
 
-def _widest(parts: Sequence[_Typed]) -> Digits | None:
+def _widest(parts: Sequence[Typed]) -> Digits | None:
     """Digits enough for every part; None where a part is unbounded, unknown or no exact number."""
     widest: Digits | None = None
     for part in parts:
@@ -290,66 +378,6 @@ def _widest(parts: Sequence[_Typed]) -> Digits | None:
             return None
         widest = part.digits if widest is None else widest.widened(part.digits)
     return widest
-
-
-def _all_adapted(parts: Sequence[_Typed], kind: Type | None) -> tuple[Expression, ...]:
-    return tuple(part.node if kind is None else _adapted(part, kind) for part in parts)
-
-
-def _adapted(part: _Typed, kind: Type) -> Expression:
-    """`part` as a `kind`: literals change in place, anything else is wrapped."""
-    node = part.node
-    if isinstance(node, Literal):
-        return _of_kind(node, kind)
-    if (part.type, kind) in ((Type.INTEGER, Type.FLOAT), (Type.DATE, Type.TIMESTAMP)):
-        return _converted(node, kind)
-    return node
-
-
-def _converted(node: Expression, kind: Type) -> Expression:
-    """A conversion of columns and computed values alone, within alternatives."""
-    match node:
-        case Coalesce(operands):
-            return Coalesce(tuple(_converted(operand, kind) for operand in operands))
-        case Case(subject, branches, otherwise):
-            return Case(
-                subject,
-                tuple((when, _converted(then, kind)) for when, then in branches),
-                None if otherwise is None else _converted(otherwise, kind),
-            )
-        case Literal():
-            return _of_kind(node, kind)
-        case _:
-            return Convert(node, kind)
-
-
-def _of_kind(literal: Literal, kind: Type) -> Literal:
-    """A literal as a `kind` that its own type can meet."""
-    match literal.value:
-        case None:
-            return Literal(kind, None)
-        case int() | Decimal() as number if kind is Type.FLOAT:
-            return Literal(kind, float(number))
-        case date() as day if kind is Type.TIMESTAMP and literal.type is Type.DATE:
-            return Literal(kind, datetime.combine(day, time()))
-        case _:
-            return literal
-
-
-def _digits_of(value: object) -> Digits | None:
-    if isinstance(value, bool) or not isinstance(value, int | Decimal):
-        return None
-    # copy_abs, because abs() would round a Decimal to the precision of the context.
-    whole, _, fraction = f"{Decimal(value).copy_abs():f}".partition(".")
-    return Digits(len(whole), len(fraction))
-
-
-def _digits_of_column(column: Column) -> Digits | None:
-    if column.field is None:
-        return None
-    if column.field.type is Type.INTEGER:
-        return INTEGER_DIGITS
-    return WIDE_INTEGER_DIGITS if column.field.type is Type.WIDE_INTEGER else column.field.digits
 
 
 def _shown(node: Expression) -> str:

@@ -23,16 +23,21 @@ from onesided.language.tree import (
     Convert,
     Distinct,
     Expression,
+    FloatArithmetic,
     In,
     IsNull,
     IsTruth,
     Like,
     Literal,
+    Local,
     Negate,
     Not,
     Operator,
     Or,
     PartOf,
+    StartOf,
+    Substring,
+    Trim,
     Value,
 )
 from onesided.language.words import quoted, spelled
@@ -83,7 +88,7 @@ def _within(node: Expression, least: _Binding) -> str:
 
 def _write(node: Expression) -> tuple[str, _Binding]:
     match node:
-        case Convert(operand):  # binding makes it, and a text has no word for it
+        case Convert(operand) | Local(operand):  # binding makes it, and a text has no word for it
             return _write(operand)
         case Or(operands):
             return " OR ".join(_within(part, _Binding.AND) for part in operands), _Binding.OR
@@ -91,8 +96,9 @@ def _write(node: Expression) -> tuple[str, _Binding]:
             return " AND ".join(_within(part, _Binding.NOT) for part in operands), _Binding.AND
         case Not(operand):
             return _write_not(operand)
-        case Arithmetic(operator, left, right):
-            level = _Binding.PRODUCT if operator is Operator.TIMES else _Binding.SUM
+        case Arithmetic(operator, left, right) | FloatArithmetic(operator, left, right):
+            product = operator in (Operator.TIMES, Operator.OVER)
+            level = _Binding.PRODUCT if product else _Binding.SUM
             tighter = _Binding(level + 1)
             return f"{_within(left, level)} {operator.value} {_within(right, tighter)}", level
         case Compare() | Distinct() | IsNull() | IsTruth() | In() | Between() | Like():
@@ -151,6 +157,12 @@ def _write_atom(node: Expression) -> str:
             return f"{letters.value}({_write(operand)[0]})"
         case PartOf(part, operand):
             return f"{part.value}({_write(operand)[0]})"
+        case StartOf(span, operand):
+            return f"date_trunc('{span.value}', {_write(operand)[0]})"
+        case Substring(operand, start, length):
+            return f"substring({_write(operand)[0]}, {start}, {length})"
+        case Trim(operand):
+            return f"trim({_write(operand)[0]})"
         case Bucket(operand, width):
             return f"bucket({_write(operand)[0]}, {width})"
         case _:

@@ -11,7 +11,9 @@ from datetime import date, datetime, time
 from typing import Any
 
 from onesided.errors import PolicyError
+from onesided.language.floats import of_floats
 from onesided.language.literals import in_utc
+from onesided.language.times import part_of, start_of
 from onesided.language.tree import (
     And,
     Arithmetic,
@@ -26,21 +28,26 @@ from onesided.language.tree import (
     Convert,
     Distinct,
     Expression,
+    FloatArithmetic,
     In,
     IsNull,
     IsTruth,
     Letters,
     Like,
     Literal,
+    Local,
     Negate,
     Not,
     Operator,
     Or,
-    Part,
     PartOf,
+    StartOf,
+    Substring,
+    Trim,
     Value,
 )
 from onesided.language.types import INT64_MAX, INT64_MIN, Type
+from onesided.language.zones import on_the_wall
 
 UPPER_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 LOWER_LETTERS = UPPER_LETTERS.lower()
@@ -88,6 +95,8 @@ def evaluate(node: Expression, row: Mapping[str, Any]) -> Value:
             return next((value for value in values if value is not None), None)
         case Arithmetic(operator, left, right):
             return _arithmetic(operator, evaluate(left, row), evaluate(right, row))
+        case FloatArithmetic(operator, left, right):
+            return of_floats(operator, evaluate(left, row), evaluate(right, row))
         case _:
             value = evaluate(node.operand, row)
             return None if value is None else _of_one_value(node, value)
@@ -196,6 +205,8 @@ def _arithmetic(operator: Operator, left: Value, right: Value) -> int | None:
             return _in_range(left - right)
         case Operator.TIMES:
             return _in_range(left * right)
+        case Operator.OVER:
+            raise AssertionError("integers are divided as floats")
 
 
 def _in_range(number: int) -> int | None:
@@ -219,19 +230,17 @@ def _of_one_value(node: Expression, value: Any) -> Value:
         case Bucket(_, width):
             return _in_range(value - value % width)
         case PartOf(part):
-            return _part(part, value)
+            return part_of(part, value)
+        case StartOf(span):
+            return start_of(span, value)
+        case Substring(_, start, length):
+            return str(value)[start - 1 : start - 1 + length]
+        case Trim():
+            return str(value).strip(" ")
+        case Local(_, zone):
+            return on_the_wall(value, zone)
         case _:
             raise AssertionError(f"{type(node).__name__} has no value")
-
-
-def _part(part: Part, moment: date) -> Value:
-    match part:
-        case Part.WEEKDAY:
-            return moment.isoweekday()
-        case Part.DATE:
-            return moment.date() if isinstance(moment, datetime) else moment
-        case Part.HOUR:
-            return moment.hour if isinstance(moment, datetime) else None
 
 
 def matches(text: str, pattern: str) -> bool:

@@ -17,6 +17,13 @@ from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
 from onesided.errors import PolicyError
+from onesided.language.functions import (
+    FUNCTIONS,
+    function,
+    part_of,
+    whole_steps,
+    without_capitals,
+)
 from onesided.language.literals import (
     numeric_literal,
     read_date,
@@ -28,9 +35,7 @@ from onesided.language.tree import (
     And,
     Arithmetic,
     Between,
-    Bucket,
     Case,
-    ChangeLetters,
     Coalesce,
     Column,
     Compare,
@@ -40,7 +45,6 @@ from onesided.language.tree import (
     In,
     IsNull,
     IsTruth,
-    Letters,
     Like,
     Literal,
     Negate,
@@ -48,8 +52,6 @@ from onesided.language.tree import (
     Operator,
     Or,
     Part,
-    PartOf,
-    walk,
 )
 from onesided.language.types import Type
 
@@ -67,18 +69,14 @@ _COMPARISONS: dict[type[exp.Expression], Comparison] = {
     exp.GT: Comparison.GREATER,
     exp.GTE: Comparison.AT_LEAST,
 }
+_INTEGERS = (exp.DType.TINYINT, exp.DType.SMALLINT, exp.DType.INT, exp.DType.BIGINT)
 _COMPARING = {"=", "<>", "!=", "<", "<=", ">", ">=", "IS", "IN", "LIKE", "BETWEEN"}
 _OPERATORS: dict[type[exp.Expression], Operator] = {
     exp.Add: Operator.PLUS,
     exp.Sub: Operator.MINUS,
     exp.Mul: Operator.TIMES,
+    exp.Div: Operator.OVER,
 }
-_LETTERS: dict[type[exp.Expression], Letters] = {
-    exp.Lower: Letters.LOWER,
-    exp.Upper: Letters.UPPER,
-}
-_PARTS: dict[type[exp.Expression], Part] = {exp.Hour: Part.HOUR, exp.Date: Part.DATE}
-
 # SQL dialects disagree on how these bind to each other, so an operand of one that is itself one
 # of them needs parentheses: `a < b < c` and `a = NOT b` are refused.
 _NEED_PARENTHESES = (
@@ -194,11 +192,10 @@ class Conversion:
             exp.Like: self._like,
             exp.Case: self._case,
             exp.Coalesce: self._coalesce,
-            exp.Anonymous: self._function,
+            exp.ILike: self._ilike,
             **dict.fromkeys(_COMPARISONS, self._comparison),
             **dict.fromkeys(_OPERATORS, self._arithmetic),
-            **dict.fromkeys(_LETTERS, self._letters),
-            **dict.fromkeys(_PARTS, self._part),
+            **dict.fromkeys(FUNCTIONS, self._function),
         }
 
     def convert(self, node: object, depth: int) -> Expression:
@@ -249,6 +246,19 @@ class Conversion:
                 return read_date(source.name)
             if target.this is exp.DType.TIMESTAMPNTZ:
                 return read_timestamp(source.name)
+            raise PolicyError(explanation(node))
+        if plain and target.this is exp.DType.DATE:
+            return part_of(Part.DATE, source, lambda each: self.convert(each, depth))
+        if plain and target.this in (exp.DType.DOUBLE, exp.DType.FLOAT):
+            # Times 1.0 it is a float, and everything else is refused.
+            return Arithmetic(
+                Operator.TIMES, self.convert(source, depth), Literal(Type.DECIMAL, Decimal("1.0"))
+            )
+        if plain and target.this in _INTEGERS:
+            # A condition as a number; numbers need no cast.
+            condition = self.convert(source, depth)
+            one, zero = (Literal(Type.INTEGER, number) for number in (1, 0))
+            return Case(None, ((condition, one), (Not(condition), zero)), None)
         raise PolicyError(explanation(node))
 
     def _negation(self, node: exp.Expression, depth: int) -> Expression:
@@ -290,10 +300,13 @@ class Conversion:
         return Not(self._distinct(node, depth))
 
     def _arithmetic(self, node: exp.Expression, depth: int) -> Expression:
+        if type(node) is exp.Mul and type(unwrapped(node.this)) is exp.Floor:
+            return whole_steps(node, lambda each: self.convert(each, depth))
         return Arithmetic(_OPERATORS[type(node)], *self._sides(node, depth))
 
     def _sides(self, node: exp.Expression, depth: int) -> tuple[Expression, Expression]:
-        only(node, "this", "expression")
+        # Marks of the parser: whether a quotient is of integers, and what becomes of x / 0.
+        only(node, "this", "expression", "typed", "safe")
         return self._operand(node.this, depth), self._operand(node.args["expression"], depth)
 
     def _is(self, node: exp.Expression, depth: int) -> Expression:
@@ -323,6 +336,10 @@ class Conversion:
         low, high = node.args["low"], node.args["high"]
         return Between(*(self._operand(part, depth) for part in (node.this, low, high)))
 
+    def _ilike(self, node: exp.Expression, depth: int) -> Expression:
+        only(node, "this", "expression", "negate")
+        return self._like(without_capitals(node), depth)
+
     def _like(self, node: exp.Expression, depth: int) -> Expression:
         only(node, "this", "expression", "negate")
         pattern = node.args["expression"]
@@ -351,39 +368,11 @@ class Conversion:
         only(node, "this", "expressions")
         return Coalesce(tuple(self.convert(part, depth) for part in (node.this, *node.expressions)))
 
-    def _letters(self, node: exp.Expression, depth: int) -> Expression:
-        only(node, "this")
-        return ChangeLetters(_LETTERS[type(node)], self.convert(node.this, depth))
-
-    def _part(self, node: exp.Expression, depth: int) -> Expression:
-        only(node, "this")
-        if node.this is None:
-            raise PolicyError("date() needs a column, such as date(ts).")
-        return PartOf(_PARTS[type(node)], self.convert(node.this, depth))
-
     def _function(self, node: exp.Expression, depth: int) -> Expression:
-        """The functions that sqlglot has no node for; any other name is unknown to us as well."""
-        only(node, "this", "expressions")
-        name, arguments = str(node.name).lower(), node.expressions
-        if name == "weekday" and len(arguments) == 1:
-            return PartOf(Part.WEEKDAY, self.convert(arguments[0], depth))
-        if name == "bucket" and len(arguments) == 2:
-            width = self.convert(arguments[1], depth)
-            match width:
-                case Literal(Type.INTEGER, int(value)) if value > 0:
-                    return _bucket(self.convert(arguments[0], depth), value)
-            raise PolicyError("The width in bucket(x, width) is a positive integer literal.")
-        raise PolicyError(explanation(node))
+        return function(node, lambda argument: self.convert(argument, depth))
 
 
 _Converter: TypeAlias = Callable[[exp.Expression, int], Expression]
-
-
-def _bucket(operand: Expression, width: int) -> Bucket:
-    # Engines write the operand of a bucket several times: nested ones would grow exponentially.
-    if any(isinstance(part, Bucket) for part in walk(operand)):
-        raise PolicyError("bucket() within bucket() is not allowed; use the wider bucket alone.")
-    return Bucket(operand, width)
 
 
 def unwrapped(node: object) -> object:

@@ -147,6 +147,11 @@ def figure_column(place: int) -> str:
     return f"osd_f{place}"
 
 
+def counted(column: str) -> str:
+    """What the number of rows is called that a mean is of, beside the mean."""
+    return f"{column}_n"
+
+
 def public_column(table: str, column: str) -> str:
     """The name under which the data know a column of a joined public table."""
     return f"{table}.{column}"

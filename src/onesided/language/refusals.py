@@ -19,8 +19,7 @@ _REASONS: tuple[tuple[tuple[type[exp.Expression], ...], str], ...] = (
     ((exp.Window,), f"A window function is not allowed: {_ROW_ALONE}."),
     ((exp.Star, exp.Columns), "A star is not allowed: name each column."),
     ((exp.Cast, exp.TryCast), f"A cast is not allowed: {_ENGINES}; compare with a typed literal."),
-    ((exp.Div, exp.IntDiv, exp.Mod), f"Division is not allowed: {_ENGINES}; use bucket(x, width)."),
-    ((exp.ILike,), f"ILIKE is not allowed: {_ENGINES}; write lower(column) LIKE 'pattern'."),
+    ((exp.IntDiv, exp.Mod), f"Division is not allowed: {_ENGINES}; use bucket(x, width)."),
     ((exp.Escape,), "ESCAPE is not allowed in LIKE: engines do not agree on what it gives."),
     (
         (exp.Placeholder, exp.Parameter, exp.SessionParameter),
@@ -46,8 +45,9 @@ def explanation(node: object) -> str:
         return f"The aggregate {_name(node)}() is not allowed: {_ROW_ALONE}."
     if isinstance(node, exp.Func):
         return (
-            f"The function {_name(node)}() is not allowed in a predicate: only lower, upper, "
-            "coalesce, hour, weekday, date and bucket are sure to depend on the row alone."
+            f"The function {_name(node)}() is not allowed in a predicate: lower, upper, trim, "
+            "substring, coalesce, bucket, date_trunc and parts of a time are sure to depend on the "
+            "row alone."
         )
     if isinstance(node, exp.Expression):
         return f"The part {shown(node)} is not allowed here."

@@ -7,9 +7,10 @@ go through the same parser as everywhere else.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
+from types import MappingProxyType
 
 from sqlglot import exp
 
@@ -30,8 +31,10 @@ from onesided.language.query import (
     figure_column,
     key_column,
 )
+from onesided.language.ranges import Range
 from onesided.language.refusals import shown
 from onesided.language.released import computed, released_column, text_of
+from onesided.language.spread import SPREADS, spread
 from onesided.language.statement import prepared
 from onesided.language.tree import And, Column, Expression, IsNull, Not, Value
 
@@ -53,13 +56,20 @@ _REASONS = {
 }
 
 
-def parse_select(text: str, catalogue: Catalogue, parameters: Sequence[Value] = ()) -> Select:
+def parse_select(
+    text: str,
+    catalogue: Catalogue,
+    parameters: Sequence[Value] = (),
+    ranges: Mapping[str, Range] = MappingProxyType({}),
+) -> Select:
     """The statement that `text` means, with each of `parameters` for a `?` in it.
 
     InputError names the part that is not accepted.
+
+    - `ranges`: between which numbers columns are declared to lie; variances are taken around them.
     """
     statement = flattened(_statement(prepared(text, parameters)), check_clauses)
-    return _Reading(statement, catalogue).select()
+    return _Reading(statement, catalogue, ranges).select()
 
 
 def check_clauses(statement: object) -> exp.Select:
@@ -103,8 +113,11 @@ class _Item:
 class _Reading:
     """One pass over the clauses of a statement, in the order in which they depend on each other."""
 
-    def __init__(self, statement: exp.Select, catalogue: Catalogue) -> None:
+    def __init__(
+        self, statement: exp.Select, catalogue: Catalogue, ranges: Mapping[str, Range]
+    ) -> None:
         self._statement = statement
+        self._catalogue, self._ranges = catalogue, ranges
         self._names, self._condition = read_names(statement, catalogue)
         self._figures: dict[SelectFigure, int] = {}
         self._items = [_Item.of(node) for node in statement.expressions]
@@ -162,9 +175,11 @@ class _Reading:
     def _stands_for(self, part: exp.Expression) -> exp.Expression | None:
         """The released column of a figure or a key."""
         if isinstance(part, AGGREGATES):
-            figure = FigureReader(self._names).figure(part)
-            place = self._figures.setdefault(figure, len(self._figures))
-            return released_column(figure_column(place))
+            return released_column(self._noted(FigureReader(self._names).figure(part)))
+        if isinstance(part, SPREADS):
+            schema = self._catalogue.joined(self._names.joins)
+            reader = FigureReader(self._names)
+            return spread(part, reader, schema, self._ranges, self._noted)
         if isinstance(part, exp.AggFunc | exp.Window | exp.Subquery | exp.Select):
             refuse_aggregate(part)
         key = self._key_of(part)
@@ -176,6 +191,10 @@ class _Reading:
                 f"{name} is selected but not in GROUP BY; add it there, or count or sum it."
             )
         return None
+
+    def _noted(self, figure: SelectFigure) -> str:
+        """The released column of a figure, which is to be measured."""
+        return figure_column(self._figures.setdefault(figure, len(self._figures)))
 
     def _key_of(self, node: exp.Expression) -> Key | None:
         """The group key that a part of the statement spells."""
@@ -198,6 +217,9 @@ class _Reading:
             return self._distinct(group)
         if group is None:
             return ((),)
+        if group.args.get("all"):
+            only(group, "all")
+            return (tuple(self._place(item.node) for item in self._items if not _measures(item)),)
         only(group, "expressions")
         parts = [self._sets_of(item) for item in group.expressions]
         sets = [
@@ -212,9 +234,8 @@ class _Reading:
         only(self._statement.args["distinct"])
         if group is not None:
             raise RequestError("SELECT DISTINCT is not allowed with GROUP BY; leave it out.")
-        for item in self._items:
-            if any(isinstance(part, AGGREGATES) for part in item.node.walk()):
-                raise RequestError("SELECT DISTINCT with a figure is not allowed: use GROUP BY.")
+        if any(map(_measures, self._items)):
+            raise RequestError("SELECT DISTINCT with a figure is not allowed: use GROUP BY.")
         return (tuple(self._place(item.node) for item in self._items),)
 
     def _sets_of(self, node: object) -> list[tuple[int, ...]]:
@@ -323,6 +344,13 @@ class _Reading:
 
 def _flat(keys: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
     return tuple(place for key in keys for place in key)
+
+
+def _measures(item: _Item) -> bool:
+    """Whether a figure is part of it, or it is a constant: neither is a key."""
+    parts = list(item.node.walk())
+    figure = any(isinstance(part, exp.AggFunc | exp.CountIf) for part in parts)
+    return figure or not any(isinstance(part, exp.Column) for part in parts)
 
 
 def _is_bare(node: object) -> bool:

@@ -30,11 +30,12 @@ class Comparison(Enum):
 
 
 class Operator(Enum):
-    """Integer arithmetic; the value is the canonical spelling."""
+    """Arithmetic; the value is the canonical spelling. Only floats are divided."""
 
     PLUS = "+"
     MINUS = "-"
     TIMES = "*"
+    OVER = "/"
 
 
 class Letters(Enum):
@@ -47,9 +48,30 @@ class Letters(Enum):
 class Part(Enum):
     """What can be taken from a point in time."""
 
+    MINUTE = "minute"
     HOUR = "hour"
     WEEKDAY = "weekday"
     DATE = "date"
+    DAY = "day"
+    MONTH = "month"
+    QUARTER = "quarter"
+    YEAR = "year"
+
+
+OF_THE_CALENDAR = frozenset({Part.DAY, Part.MONTH, Part.QUARTER, Part.YEAR})
+"""The parts that only the years 1 to 9999 have; beyond them engines disagree."""
+
+
+class Span(Enum):
+    """What a point in time can be cut to the start of; the value is the canonical spelling."""
+
+    MINUTE = "minute"
+    HOUR = "hour"
+    DAY = "day"
+    WEEK = "week"
+    MONTH = "month"
+    QUARTER = "quarter"
+    YEAR = "year"
 
 
 @dataclass(frozen=True)
@@ -74,6 +96,14 @@ class Convert:
 
     operand: Expression
     type: Type
+
+
+@dataclass(frozen=True)
+class Local:
+    """The moment `operand` as clocks in `zone` show it; only binding makes these."""
+
+    operand: Expression
+    zone: str
 
 
 @dataclass(frozen=True)
@@ -166,6 +196,15 @@ class Arithmetic:
 
 
 @dataclass(frozen=True)
+class FloatArithmetic:
+    """Arithmetic on floats, NULL where its result would not be finite; only binding makes it."""
+
+    operator: Operator
+    left: Expression
+    right: Expression
+
+
+@dataclass(frozen=True)
 class Negate:
     operand: Expression
 
@@ -173,6 +212,30 @@ class Negate:
 @dataclass(frozen=True)
 class PartOf:
     part: Part
+    operand: Expression
+
+
+@dataclass(frozen=True)
+class StartOf:
+    """The start of the minute, hour, … or year in which `operand` lies; weeks start on Monday."""
+
+    span: Span
+    operand: Expression
+
+
+@dataclass(frozen=True)
+class Substring:
+    """The `length` characters of `operand` from the `start`-th on, the first one being 1."""
+
+    operand: Expression
+    start: int
+    length: int
+
+
+@dataclass(frozen=True)
+class Trim:
+    """`operand` without blanks at its ends."""
+
     operand: Expression
 
 
@@ -188,6 +251,7 @@ Expression: TypeAlias = (
     Literal
     | Column
     | Convert
+    | Local
     | And
     | Or
     | Not
@@ -202,8 +266,12 @@ Expression: TypeAlias = (
     | Coalesce
     | ChangeLetters
     | Arithmetic
+    | FloatArithmetic
     | Negate
     | PartOf
+    | StartOf
+    | Substring
+    | Trim
     | Bucket
 )
 
@@ -215,7 +283,9 @@ def children(node: Expression) -> tuple[Expression, ...]:
             return ()
         case And(operands) | Or(operands) | Coalesce(operands):
             return operands
-        case Compare(_, left, right) | Distinct(left, right) | Arithmetic(_, left, right):
+        case Compare(_, left, right) | Distinct(left, right):
+            return (left, right)
+        case Arithmetic(_, left, right) | FloatArithmetic(_, left, right):
             return (left, right)
         case In(operand, choices):
             return (operand, *choices)
@@ -249,7 +319,12 @@ def rebuild(node: Expression, change: Callable[[Expression], Expression]) -> Exp
             return node
         case And(operands) | Or(operands) | Coalesce(operands):
             return replace(node, operands=tuple(change(operand) for operand in operands))
-        case Compare(_, left, right) | Distinct(left, right) | Arithmetic(_, left, right):
+        case (
+            Compare(_, left, right)
+            | Distinct(left, right)
+            | Arithmetic(_, left, right)
+            | FloatArithmetic(_, left, right)
+        ):
             return replace(node, left=change(left), right=change(right))
         case In(operand, choices):
             return In(change(operand), tuple(change(choice) for choice in choices))

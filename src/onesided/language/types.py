@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 from onesided.errors import PolicyError
@@ -64,11 +64,17 @@ WIDE_INTEGER_DIGITS = Digits(39, 0)
 
 @dataclass(frozen=True)
 class Field:
-    """A column: its type, whether it may hold NULL, and its digits where it is DECIMAL(p, s)."""
+    """A column: its type, whether it may hold NULL, and its digits where it is DECIMAL(p, s).
+
+    - `zoned`: its type in the source has a time zone.
+    - `zone`: the zone in which its hours and days are taken, with the edition of the database.
+    """
 
     type: Type
     nullable: bool = True
     digits: Digits | None = None
+    zoned: bool = field(default=False, compare=False)
+    zone: str | None = None
 
     @classmethod
     def decimal(cls, precision: int, scale: int, *, nullable: bool = True) -> Field:
@@ -98,9 +104,9 @@ class Schema(Mapping[str, Field]):
         )
 
     def __getitem__(self, name: str) -> Field:
-        for known, field in self.fields:
+        for known, found in self.fields:
             if known == name:
-                return field
+                return found
         raise KeyError(name)
 
     def __iter__(self) -> Iterator[str]:

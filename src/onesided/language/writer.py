@@ -9,7 +9,7 @@ for any value: what has no answer is NULL, which makes a row sensitive and keeps
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from typing import ClassVar
@@ -17,7 +17,9 @@ from typing import ClassVar
 from onesided.language.binding import type_of
 from onesided.language.canonical import literal_text
 from onesided.language.evaluation import LOWER_LETTERS, UPPER_LETTERS
+from onesided.language.floats import LARGEST_FACTOR, LARGEST_TERM, LEAST_FACTOR
 from onesided.language.tree import (
+    OF_THE_CALENDAR,
     And,
     Arithmetic,
     Between,
@@ -30,21 +32,28 @@ from onesided.language.tree import (
     Convert,
     Distinct,
     Expression,
+    FloatArithmetic,
     In,
     IsNull,
     IsTruth,
     Letters,
     Like,
     Literal,
+    Local,
     Negate,
     Not,
     Operator,
     Or,
     Part,
     PartOf,
+    Span,
+    StartOf,
+    Substring,
+    Trim,
 )
 from onesided.language.types import Type
 from onesided.language.words import quoted
+from onesided.language.zones import END, FIRST, offsets
 
 
 class Writer(ABC):
@@ -127,10 +136,53 @@ class Writer(ABC):
                 return self.checked(Operator.MINUS, "0", self.write(operand))
             case Bucket(operand, width):
                 return self.checked(Operator.MINUS, *self._bucket(self.write(operand), width))
+            case FloatArithmetic(operator, left, right):
+                return self._of_floats(operator, self.write(left), self.write(right))
+            case PartOf(part, operand) if part in OF_THE_CALENDAR:
+                return self._in_calendar(operand, self.part_of(part, self.write(operand)))
             case PartOf(part, operand):
                 return self.part_of(part, self.write(operand))
+            case StartOf(span, operand):
+                start = self.start_of(span, self.write(operand), type_of(operand))
+                return self._in_calendar(operand, start)
+            case Substring(operand, start, length):
+                return f"substr({self.write(operand)}, {start}, {length})"
+            case Trim(operand):
+                return f"trim({self.write(operand)})"
+            case Local(operand, zone):
+                return self._local(self.write(operand), zone)
             case _:
                 raise AssertionError(f"{type(node).__name__} cannot be rendered")
+
+    def _in_calendar(self, operand: Expression, result: str) -> str:
+        """`result` where its operand lies in the years 1 to 9999; engines disagree beyond."""
+        if isinstance(operand, Local):  # which is NULL beyond
+            return result
+        text, kind = self.write(operand), type_of(operand)
+        ends: tuple[date, date] = (date.min, date.max)
+        if kind is Type.TIMESTAMP:
+            ends = (datetime.min, datetime.max)
+        low, high = (self._literal(kind, end) for end in ends)
+        return f"(CASE WHEN {text} BETWEEN {low} AND {high} THEN {result} END)"
+
+    def _of_floats(self, operator: Operator, left: str, right: str) -> str:
+        """See floats.py; the 0 that is added makes -0.0 a 0.0."""
+        if operator in (Operator.PLUS, Operator.MINUS):
+            guards = [f"abs({side}) <= {self._float(LARGEST_TERM)}" for side in (left, right)]
+        else:
+            least, most = self._float(LEAST_FACTOR), self._float(LARGEST_FACTOR)
+            zero = self._float(0.0)
+            guards = [
+                f"({side} = {zero} OR abs({side}) BETWEEN {least} AND {most})"
+                for side in (left, right)
+            ]
+        if operator is Operator.OVER:
+            guards.append(f"{right} <> {self._float(0.0)}")
+        result = self.without_negative_zero(f"({left} {operator.value} {right})")
+        return f"(CASE WHEN {' AND '.join(guards)} THEN {result} END)"
+
+    def _float(self, number: float) -> str:
+        return self._literal(Type.FLOAT, number)
 
     def _case(self, node: Case) -> str:
         words = ["(CASE"]
@@ -231,6 +283,29 @@ class Writer(ABC):
     def checked(self, operator: Operator, left: str, right: str) -> str:
         """64-bit arithmetic that gives NULL where the result does not fit."""
 
+    def _local(self, text: str, zone: str) -> str:
+        """What clocks show; outside of the list nothing."""
+        first, end = (self._literal(Type.TIMESTAMP, each) for each in (FIRST, END))
+        shifted = self.on_the_wall(text, offsets(zone))
+        return f"(CASE WHEN {text} >= {first} AND {text} < {end} THEN {shifted} END)"
+
+    def on_the_wall(self, text: str, changes: Sequence[tuple[datetime, int]]) -> str:
+        """A moment later by what was ahead from the last change on, found by halving the list."""
+        if len(changes) == 1:
+            return self.later(text, changes[0][1])
+        half = len(changes) // 2
+        change = self._literal(Type.TIMESTAMP, changes[half][0])
+        before, after = (self.on_the_wall(text, each) for each in (changes[:half], changes[half:]))
+        return f"(CASE WHEN {text} < {change} THEN {before} ELSE {after} END)"
+
+    def later(self, text: str, seconds: int) -> str:
+        """A point in time some seconds later, far from the ends of the calendar."""
+        return f"({text} + INTERVAL '{seconds} seconds')"
+
     @abstractmethod
     def part_of(self, part: Part, text: str) -> str:
-        """The hour, the ISO weekday or the date of a point in time."""
+        """The hour, the ISO weekday, the date, … of a point in time."""
+
+    @abstractmethod
+    def start_of(self, span: Span, text: str, kind: Type) -> str:
+        """The start of the span in which a date or point in time lies, of the same `kind`."""

@@ -96,7 +96,8 @@ class StoredAccount:
 
     def _charged(self, books: AccountBooks, order: Order, snapshot: int) -> Charge:
         standing = self._standing(books, order, snapshot) if order.paid_once else None
-        return standing or charge_from_entry(books.charge(order, snapshot))
+        charge = standing or charge_from_entry(books.charge(order, snapshot))
+        return replace(charge, once=order.once and not order.spending.shared_coins)
 
     def _standing(self, books: AccountBooks, order: Order, snapshot: int) -> Charge | None:
         """What the request has already paid for: its stored release, or a charge without one.
@@ -105,14 +106,17 @@ class StoredAccount:
         so it pays for another attempt. Two attempts at once store one release between them.
         """
         rows = books.rows
-        stored = rows.latest_of(self._number, EntryKind.RELEASE, order.request, snapshot)
+        states = range(snapshot, 0, -1) if order.once else (snapshot,)
+        stored = rows.first_of(self._number, EntryKind.RELEASE, order.request, states)
         if stored is not None:
             paid = rows.entry(stored.body()["charge"])
             if paid is None:
                 raise LedgerDamaged(f"The charge of entry {stored.number} is missing")
             charge = charge_from_entry(paid, books.settlement(paid))
             return replace(charge, reused=True, release=_release(rows, stored))
-        latest = rows.latest_of(self._number, EntryKind.CHARGE, order.request, snapshot)
+        if order.spending.shared_coins:
+            states = (snapshot,)  # the coins are those of its own state
+        latest = rows.first_of(self._number, EntryKind.CHARGE, order.request, states)
         if latest is None or not _asked_for(latest, order):
             return None
         return replace(charge_from_entry(latest, books.settlement(latest)), reused=True)
@@ -125,7 +129,7 @@ class StoredAccount:
             paid = self._own(rows, charge)
             kept = _step(rows, paid, name)
             if kept is None:
-                self._current(rows, paid.snapshot)
+                self._may_go_on(rows, charge)
                 kept = rows.append(
                     EntryKind.STEP,
                     account=self._number,
@@ -152,9 +156,10 @@ class StoredAccount:
                 raise ValueError("only a reservation can be settled")
             settled = books.settlement(paid)
             if settled is None:
-                self._current(rows, paid.snapshot)
+                self._may_go_on(rows, charge)
                 settled = books.settle(paid, loss, dict(terms))
-            return replace(charge_from_entry(paid, settled), reused=charge.reused)
+            again = charge_from_entry(paid, settled)
+            return replace(again, reused=charge.reused, once=charge.once)
 
     def store(self, charge: Charge, payload: bytes, receipt: Json) -> StoredRelease:
         """Store a release, durable on return. The first writer wins; show only what is returned."""
@@ -163,7 +168,7 @@ class StoredAccount:
             paid = self._own(rows, charge)
             stored = rows.release_of(paid.number)
             if stored is None:
-                self._current(rows, paid.snapshot)
+                self._may_go_on(rows, charge)
                 if reserves(paid) and AccountBooks(rows, self._number).settlement(paid) is None:
                     raise ValueError("a reservation is settled before anything is stored for it")
                 stored = rows.append(
@@ -188,6 +193,11 @@ class StoredAccount:
                 "The data set has changed since it was opened here; open it again for its new "
                 "snapshot."
             )
+
+    def _may_go_on(self, rows: LedgerRows, charge: Charge) -> None:
+        """Refuse to answer on another state of the data, but where that was asked for."""
+        if not charge.once:
+            self._current(rows, charge.snapshot)
 
     def _check_order(self, order: Order) -> None:
         check_label(order.request, "fingerprint of the request")

@@ -122,6 +122,8 @@ class Order:
     - `request`: its fingerprint, by which an equal request is recognised.
     - `description`, `terms`: the question, and all that is known of its answer beforehand; public.
     - `paid_once`: an equal request on the same snapshot is not charged again.
+    - `once`: nor is it on a later one. What was answered on an earlier state of the data is
+      returned; what was charged there without an answer is answered on the current one.
     - `reserves`: `spending.loss` is held and not booked, until `settle` names the pair that was
       chosen. It is a pair (h, h); see totals.py for why it suffices.
     - `who`, `purpose`: who asks, as a short id, and to what end; public and permanent.
@@ -132,6 +134,7 @@ class Order:
     description: Json
     terms: Json
     paid_once: bool = True
+    once: bool = False
     reserves: bool = False
     who: str = ""
     purpose: str = ""
@@ -187,6 +190,8 @@ class Charge:
     reserved: bool = False
     """Whether this is an open reservation."""
     reused: bool = False
+    once: bool = False
+    """Whether it may be answered on a later state of the data than it was made on."""
     release: StoredRelease | None = None
 
     @property
@@ -289,9 +294,9 @@ class Balance:
 
     def plot(self) -> Any:
         """A chart of what was spent over time (needs the extra `charts`)."""
-        from onesided.charts import AccountSteps, account_chart
+        from onesided.charts.accounts import AccountSteps, account_picture
 
-        return account_chart([AccountSteps.of(self.terms.dataset, self.history)])
+        return account_picture([AccountSteps.of(self.terms.dataset, self.history)])
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -49,6 +49,10 @@ def kind_name(kind: EntryKind) -> str:
     return digest(canonical(["kind", kind.value]))
 
 
+#: Names that one statement may look up.
+_AT_ONCE = 500
+
+
 def request_name(kind: EntryKind, request: str, snapshot: int) -> str:
     """Leads to the last charge or release of a request on a snapshot."""
     return digest(canonical(["request", kind.value, request, snapshot]))
@@ -213,6 +217,18 @@ class LedgerRows:
     def latest_of(self, account: int, kind: EntryKind, request: str, snapshot: int) -> Entry | None:
         """The last charge or release of one request on one snapshot."""
         return self.look_up(account, [request_name(kind, request, snapshot)])[0]
+
+    def first_of(
+        self, account: int, kind: EntryKind, request: str, snapshots: Sequence[int]
+    ) -> Entry | None:
+        """The last charge or release of one request on the first of these that has one."""
+        names = [request_name(kind, request, each) for each in snapshots]
+        for start in range(0, len(names), _AT_ONCE):
+            found = self.look_up(account, names[start : start + _AT_ONCE])
+            for entry in found:
+                if entry is not None:
+                    return entry
+        return None
 
     def index(self) -> dict[tuple[int, str], int]:
         """Every name of every account, with the entry it leads to."""

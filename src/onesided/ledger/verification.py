@@ -177,10 +177,14 @@ class _Story:
 
     def _settlement(self, entry: Entry, body: dict[str, Any]) -> None:
         account, content = self._belongs(entry), body["content"]
-        _need(body["snapshot"] == account.snapshot, "it is not on the snapshot of its time")
         spending = account.reserved.pop(entry.charge or 0, None)
         _need(spending is not None, "its charge is no open reservation")
         assert spending is not None
+        charge = account.charges[entry.charge or 0]
+        # A question of one part may be answered on a later state of the data.
+        later = spending.part is not None and not spending.shared_coins
+        on_time = body["snapshot"] == (charge.snapshot if later else account.snapshot)
+        _need(on_time, "it is not on the snapshot of its time")
         before = account.standing.total.epsilon
         chosen = Loss.from_json(content["loss"])
         booking = account.standing.settle(spending, chosen, account.snapshot)

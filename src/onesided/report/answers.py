@@ -49,9 +49,7 @@ def _draw(page: Page, release: TableRelease) -> None:
     if not 0 < len(release.table) <= MOST_DRAWN:
         return
     try:
-        from onesided.charts import svg
-
-        drawing = svg(release.plot())
+        drawing = release.plot().svg()
     except InputError:  # what has no chart, or no library to draw it, is a table alone
         return
     page.figure(drawing, f"{release.receipt.figure}, as it was released.")

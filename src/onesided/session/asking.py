@@ -21,7 +21,7 @@ from onesided.session.questions.base import Question
 from onesided.session.questions.bounded import AUTO, BoundedCount
 from onesided.session.questions.choosing import counting, released_mechanism
 from onesided.session.questions.counts import CountingQuestion
-from onesided.session.questions.figures import Limits
+from onesided.session.questions.figures import Bound, Limits
 from onesided.session.questions.ngrams import ngram_groups
 from onesided.session.questions.ranked import RankedCounts, celled
 from onesided.session.questions.samples import Samples, chosen_columns
@@ -288,7 +288,7 @@ class Asker:
         mechanism: str = "auto",
         max_groups: int | None = None,
         max_rows: int | None = None,
-        bounds: Mapping[str, Number] | None = None,
+        bounds: Mapping[str, Bound] | None = None,
         grid: Mapping[str, Number] | None = None,
         nonnegative: Collection[str] = (),
         domain: Mapping[str, Sequence[Any]] | None = None,

@@ -9,16 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from onesided.data.files import check_format
-from onesided.data.release import QueryRelease, Release
+from onesided.data.release import QueryRelease, Release, TableRelease
 from onesided.language.tree import Value
 from onesided.loss import Number, meant_loss, privacy_loss
 from onesided.policy import Policy
 from onesided.session.asking import MaxGroups
 from onesided.session.count_maker import CountMaker
 from onesided.session.cursor import Cursor
+from onesided.session.questions.figures import Bound
 from onesided.session.questions.samples import chosen_columns
 from onesided.session.ranked_data import RankedData
-from onesided.session.several import Answers, asked_together
+from onesided.session.several import Answers, asked_together, of_part
 from onesided.session.showing import shown_sample
 from onesided.spelling import arguments_named
 
@@ -62,7 +63,7 @@ class Dataset(RankedData):
         question = self._asking.sample(
             exact, where, columns, policy=policy, part=part, into=into, fresh=fresh
         )
-        with self._turn:
+        with self._at_work():
             kernel = self._books.kernel(exact)
             (answer,) = kernel.ask([question], fresh=fresh, purpose=purpose)
             return shown_sample(kernel, question, answer, into)
@@ -91,7 +92,7 @@ class Dataset(RankedData):
     ) -> Release:
         """How many units are in each group.
 
-        - `by`: columns, or hour, weekday, date or bucket of a column.
+        - `by`: columns, or other values of a row, such as hour(ts) or bucket(age, 10).
         - `max_groups`: the most groups that count for one unit; needed where a unit can be in
           several, since the noise grows with it. "auto" finds the one that promises the least
           error, from what was released already or by a look at 2 to 10 % of ε.
@@ -275,7 +276,7 @@ class Dataset(RankedData):
         mechanism: str = "auto",
         max_groups: int | None = None,
         max_rows: int | None = None,
-        bounds: Mapping[str, Number] | None = None,
+        bounds: Mapping[str, Bound] | None = None,
         grid: Mapping[str, Number] | None = None,
         nonnegative: Collection[str] = (),
         domain: Mapping[str, Sequence[Any]] | None = None,
@@ -292,7 +293,8 @@ class Dataset(RankedData):
         - `epsilon`: what all figures cost together, each an equal share.
         - `mechanism`: what counts units; as in `count`.
         - `max_rows`: the most rows that count for one unit in a group.
-        - `bounds`, `grid`, `nonnegative`: as in `sum`, by column.
+        - `bounds`: by column or expression, B as in `sum`, or a pair between which a value lies.
+        - `grid`, `nonnegative`: as in `sum`, by column or expression.
         - all others: as in `count`; `domain` also by alias.
         """
         exact = meant_loss(epsilon, yes=yes)
@@ -315,6 +317,18 @@ class Dataset(RankedData):
         return asked.release(released)
 
     @arguments_named
+    def counted(
+        self,
+        columns: Sequence[str] | None = None,
+        *,
+        policy: str | Policy | None = None,
+        part: Mapping[str, Any] | None = None,
+    ) -> list[TableRelease]:
+        """Counts of all units by one of `columns`, released before: `sample.plot` takes them."""
+        names = self.columns if columns is None else tuple(columns)
+        return self.plan.counted(names, policy=policy, part=part)
+
+    @arguments_named
     def cursor(self, *, epsilon: Number, **options: Any) -> Cursor:
         """A cursor whose `execute` asks `sql` at `epsilon` each time, with the same options."""
         privacy_loss(epsilon)
@@ -330,20 +344,24 @@ class Dataset(RankedData):
         epsilon: Number | None = None,
         purpose: str = "",
         yes: bool = False,
+        part: Mapping[str, Any] | None = None,
     ) -> Answers:
         """The answers to several questions, charged all or none.
 
         - `questions`: for each what it asks (count, ngrams, touches, sum, mean, sample or sql), the
           arguments of that, its `epsilon`, and a `name` for its answer.
         - `epsilon`: shared evenly by the questions that say none.
+        - `part`: ask all of them of this part alone, and once for all: where the data have grown
+          since, what was answered for the part is returned, and nothing is charged.
 
         After a crash the same call goes on: what was charged is never charged again.
         """
-        asked = asked_together(self.plan, questions, epsilon, yes=yes)
+        wishes = questions if part is None else of_part(questions, part)
+        asked = asked_together(self.plan, wishes, epsilon, yes=yes)
         flat = [question for each in asked for question in each.questions]
-        with self._turn:
+        with self._at_work():
             kernel = self._books.kernel(sum((each.epsilon for each in asked), start=Fraction(0)))
-            answers = iter(kernel.ask(flat, purpose=purpose))
+            answers = iter(kernel.ask(flat, purpose=purpose, once=part is not None))
             return Answers(
                 {
                     each.name: each.show(kernel, list(islice(answers, len(each.questions))))

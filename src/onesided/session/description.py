@@ -23,6 +23,7 @@ from typing import Any
 
 from onesided.engine.csv_options import CsvOptions
 from onesided.errors import InputError, SourceError
+from onesided.language.zones import Zones
 from onesided.lists import split_list
 from onesided.loss import privacy_budget
 from onesided.randomness import Randomness
@@ -151,6 +152,30 @@ def _paths(value: Any, folder: Path) -> dict[str, str]:
     return {name: _path(each, folder) for name, each in value.items()}
 
 
+def _lookups(value: Any, folder: Path) -> dict[str, dict[str, Any]]:
+    """Each a table of its own, or the path of its file alone."""
+    if not isinstance(value, dict):
+        raise _WrongType("tables by name, such as [datasets.NAME.lookups.people]")
+    return {
+        name: _lookup(each if isinstance(each, dict) else {"source": each}, folder)
+        for name, each in value.items()
+    }
+
+
+def _lookup(table: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    checks = {"source": _path, "table": _text, "on": _names, "max_units": _whole}
+    unknown = [key for key in table if key not in checks]
+    if unknown:
+        raise _WrongType(f"tables with {', '.join(checks)}, not with {unknown[0]}")
+    return {key: checks[key](value, folder) for key, value in table.items()}
+
+
+def _whole(value: Any, folder: Path) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise _WrongType("tables whose max_units are whole numbers")
+    return value
+
+
 def _seconds(value: Any, folder: Path) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
         raise _WrongType("a number of seconds above 0")
@@ -180,6 +205,11 @@ def _csv(value: Any, folder: Path) -> dict[str, Any]:
     return value
 
 
+def _zone(value: Any, folder: Path) -> Any:
+    Zones.of(value)
+    return value
+
+
 _KEYS: Mapping[str, Callable[[Any, Path], Any]] = {
     "source": _path,
     "table": _text,
@@ -195,7 +225,10 @@ _KEYS: Mapping[str, Callable[[Any, Path], Any]] = {
     "statement_timeout": _seconds,
     "domains": _domains,
     "public": _paths,
+    "lookups": _lookups,
+    "withhold": _names,
     "csv": _csv,
+    "time_zone": _zone,
 }
 
 

@@ -61,6 +61,12 @@ class DatasetFacts:
         return {each.name: None if each.choice is None else each.units for each in self.lookups}
 
     @property
+    def chosen_share(self) -> float:
+        """Of the units that are declared to be possible, those that no lookup leaves out."""
+        choices = [each.choice for each in self.lookups if each.choice is not None]
+        return min((min(1.0, each.most / each.combinations) for each in choices), default=1.0)
+
+    @property
     def catalogue(self) -> Catalogue:
         """The tables that a SELECT may name."""
         schemas = {name: table.schema for name, table in self.public.items()}
@@ -181,6 +187,5 @@ class DatasetFacts:
     @property
     def _determined(self) -> frozenset[str]:
         """The looked-up columns that are constant within each unit."""
-        unit = set(self.unit.columns)
-        found = (each for each in self.lookups if {own for own, _ in each.on} <= unit)
-        return frozenset(name for each in found for name in each.columns)
+        found = (each.determined(self.unit.columns) for each in self.lookups)
+        return frozenset().union(*found)

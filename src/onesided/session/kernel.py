@@ -53,13 +53,20 @@ class Kernel:
     asked_by: str = ""
 
     def ask(
-        self, questions: Sequence[Question], *, fresh: bool = False, purpose: str = ""
+        self,
+        questions: Sequence[Question],
+        *,
+        fresh: bool = False,
+        once: bool = False,
+        purpose: str = "",
     ) -> list[Answer]:
         """The releases of `questions`: charged once, all or none; each run, stored and returned.
 
         An equal request on this snapshot is not charged again and returns the stored bytes, unless
         `fresh`; what shared coins draw stays the same even then. A request whose earlier run never
         got as far as storing is free too: nothing of it was ever shown.
+
+        - `once`: what an earlier state of the data was asked of a part is not asked again.
         """
         orders = [
             Order(
@@ -68,6 +75,7 @@ class Kernel:
                 description=each.request.to_json(),
                 terms=terms_json(each, each.terms),
                 paid_once=each.shares_coins or not fresh,
+                once=once and each.scope.part is not None,
                 reserves=isinstance(each, TwoStep),
                 who=self.asked_by,
                 purpose=purpose,
@@ -104,6 +112,8 @@ class Kernel:
             runnable = question
         payload = self._total(charge, lambda: runnable.run(reading))
         written = receipt(said, charge)
+        if charge.snapshot != self.snapshot.number:
+            written["answered_on_snapshot"] = self.snapshot.number
         stored = self._kept(lambda: self.account.store(charge, payload, written))
         return Answer(stored, False, reading.drawn if stored.payload == payload else None)
 

@@ -150,6 +150,16 @@ def lookup_promise(units: Mapping[str, int | None], loss: Loss) -> str:
     )
 
 
+def row_costs(found: Sequence[SecretLookup]) -> tuple[str, ...]:
+    """What a plan says of lookups whose rows decide over several units."""
+    return tuple(
+        f"a row of {each.name} decides over up to {each.units:,} units, at {each.units:,} times ε; "
+        "other units are left out"
+        for each in found
+        if each.choice is not None
+    )
+
+
 def _declared(name: str, given: Any) -> LookupTable:
     if isinstance(given, Mapping):
         unknown = [key for key in given if key not in _KNOWN]

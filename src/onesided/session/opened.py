@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import Any, Self
 
 from onesided.data.units import Unit
-from onesided.errors import OnesidedError
+from onesided.engine.duckdb.growth import Growth
+from onesided.errors import Interrupted, OnesidedError
 from onesided.ledger import Balance
 from onesided.loss import show
+from onesided.notebook import going_on, in_notebook
 from onesided.session.books import Books
 from onesided.session.checking import SourceCheck, checked
 from onesided.session.facts import DatasetFacts
 from onesided.session.scope import AnyPolicy
+from onesided.session.states import DataState, grown, states_of
 from onesided.spelling import arguments_named
 from onesided.visible import visible
 
@@ -90,6 +93,23 @@ class OpenedData:
         """Whether a request got as far as the account; before that nothing can be charged."""
         return self._books.opened
 
+    @property
+    def snapshots(self) -> tuple[DataState, ...]:
+        """The states of the data that the account knows, this one last; opens the account."""
+        with self._turn:
+            kernel = self._books.kernel(None)
+            return states_of(kernel.account.balance(), kernel.snapshot)
+
+    def grown_since(self, before: OpenedData) -> Growth:
+        """Which units came, went and changed since another state; for the steward, and secret.
+
+        - `before`: that state, opened beside the account, with the same unit.
+        """
+        with self._turn:
+            self._books.note_look(secret=True)
+            parts = self._facts.partition_by
+            return grown(before._table.engine, self._table.engine, parts)
+
     def progress(self) -> float | None:
         """How far the engine is with its statement, from 0 to 1; None where nobody knows.
 
@@ -109,6 +129,29 @@ class OpenedData:
         with self._turn:
             self._books.note_look(secret=secret)
             return checked(self._facts, self._table, domain or {}, secret=secret)
+
+    @contextmanager
+    def _at_work(self) -> Iterator[None]:
+        """One question at a time; a notebook gets a mark, and a sentence if it is interrupted."""
+        with self._turn, going_on("onesided is at work"):
+            try:
+                yield
+            except KeyboardInterrupt:
+                if not in_notebook():
+                    raise  # whoever handles Ctrl-C says what is to be said
+                raise Interrupted(self._left_behind()) from None
+
+    def _left_behind(self) -> str:
+        """What an interrupted question leaves in the account."""
+        with suppress(OnesidedError):
+            if not self.account_opened or not self.budget.spent:
+                return "Interrupted before anything was charged."
+            balance = self.budget
+            return (
+                f"Interrupted; the account has spent ε = {show(balance.spent)} of "
+                f"{show(balance.budget)}, and what was charged is free to ask for again."
+            )
+        return "Interrupted; what was charged stays charged, and is free to ask for again."
 
     def close(self) -> None:
         """Let go of the source and the ledger."""

@@ -11,8 +11,10 @@ from onesided.engine.base import Engine
 from onesided.engine.csv_options import CsvOptions
 from onesided.engine.packed import is_packed
 from onesided.errors import InputError, PolicyError, RequestError
+from onesided.language.zones import Zones
 from onesided.ledger import agreed_terms, check_ledger, open_ledger
 from onesided.loss import Number, privacy_budget
+from onesided.notebook import going_on
 from onesided.policy import FunctionPolicy, Policy
 from onesided.randomness import Randomness, system
 from onesided.session.books import Books
@@ -23,11 +25,13 @@ from onesided.session.lookups import beside_and_withheld, declared
 from onesided.session.public import public_tables
 from onesided.session.scope import AnyPolicy
 from onesided.session.table import SecretTable
+from onesided.session.zones import zone_terms
 from onesided.spelling import arguments_named
 
 PolicyLike = str | Policy | FunctionPolicy | Callable[[Mapping[str, Any]], object]
 
 
+@going_on("onesided is opening the data")
 @arguments_named
 def open_dataset(
     source: Any = None,
@@ -48,6 +52,7 @@ def open_dataset(
     csv: Mapping[str, Any] | None = None,
     memory_limit: str | None = None,
     statement_timeout: float | None = None,
+    time_zone: str | Mapping[str, str] | None = None,
     rng: Randomness | None = None,
     asked_by: str = "",
 ) -> Dataset:
@@ -84,6 +89,8 @@ def open_dataset(
       `date_format` and `timestamp_format`.
     - `memory_limit`: what the engine may use, such as "2GB"; more goes to a private directory.
     - `statement_timeout`: seconds after which PostgreSQL gives up on a statement.
+    - `time_zone`: where hour, weekday and date of columns with a time zone are taken, such as
+      "Europe/Berlin"; or a zone for each column, whose times are in UTC then. Without it, in UTC.
     - `rng`: seeded randomness for tests and experiments; the receipt says so.
     - `asked_by`: a short id of who asks, kept with every charge; names belong elsewhere.
 
@@ -91,7 +98,7 @@ def open_dataset(
     first opening and kept with the account: later openings read by it, and look for nothing.
     """
     agreed = None if budget is None else privacy_budget(budget)
-    record = _unit(unit)
+    record = _unit(unit, Zones.of(time_zone))
     rules = _policy(policy, durable=ledger is not None)
     named = name or table or _name(source)
     known = agreed_terms(ledger, named)
@@ -137,7 +144,7 @@ def open_dataset(
             randomness=drawn.description,
             lookups=found,
             withheld=withheld,
-            extra=extra,
+            extra={**extra, **zone_terms(engine.schema)},
         )
         frozen = known is not None and known.format is not None
         books = Books(
@@ -154,13 +161,13 @@ def open_dataset(
         raise
 
 
-def _unit(unit: str | Sequence[str] | None) -> Unit:
+def _unit(unit: str | Sequence[str] | None, zones: Zones) -> Unit:
     if not unit:
         raise RequestError(
             'Say what one record is: unit="device,day" for the columns that name one, or '
             f'unit="{ROWS}" where every row is a record of its own.'
         )
-    return Unit.of(unit)
+    return Unit.of(unit, zones)
 
 
 def _policy(policy: PolicyLike, *, durable: bool) -> AnyPolicy:

@@ -144,5 +144,5 @@ class RankedData(OpenedData):
         """Check and ask."""
         for question in questions:
             question.check()
-        with self._turn:
+        with self._at_work():
             return self._books.kernel(epsilon).ask(questions, fresh=fresh, purpose=purpose)

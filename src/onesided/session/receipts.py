@@ -20,6 +20,7 @@ from onesided.loss import Loss, show
 from onesided.session.lookups import lookup_promise, lookup_statement
 from onesided.session.questions.base import Question, ReleaseTerms
 from onesided.session.scope import policy_text
+from onesided.session.zones import zone_terms
 from onesided.version import __version__
 
 FORMAT = 2
@@ -45,6 +46,7 @@ def terms_json(question: Question, terms: ReleaseTerms) -> dict[str, Any]:
         "unit": str(facts.unit),
         "policy": {"sql": policy, "id": request.policy_id},
         "request": {"by": [], **request.to_json()},
+        **zone_terms(facts.schema),
         "mechanism": terms.mechanism,
         "figure": terms.figure,
         **loss_statement(terms.loss),

@@ -22,10 +22,13 @@ from onesided.language.query import (
     Ordering,
     Select,
     SelectFigure,
+    counted,
     figure_column,
     key_column,
 )
 
+COUNT = "count"
+"""The column of a mean that says of how many rows it is."""
 Place = tuple[Any, ...]
 
 
@@ -66,7 +69,8 @@ def check_result(select: Select, schema: Schema) -> None:
         for place, key in enumerate(select.keys)
     }
     for place in range(len(select.figures)):
-        example[figure_column(place)] = pa.array([1.0])
+        for name in (figure_column(place), counted(figure_column(place))):
+            example[name] = pa.array([1.0])
     _computation(select).check(pa.table(example))
 
 
@@ -145,7 +149,10 @@ def _joined(by: tuple[int, ...], tables: Mapping[SelectFigure, pa.Table]) -> pa.
         key_column(place): _plain(column) for place, column in zip(by, keys.columns, strict=True)
     }
     for number, ((figure, table), known) in enumerate(zip(tables.items(), listed, strict=True)):
-        columns[figure_column(number)] = _aligned(figure, table.column(width), known, groups)
+        name = figure_column(number)
+        columns[name] = _aligned(figure, table.column(width), known, groups)
+        if figure.aggregate is Aggregate.MEAN:
+            columns[counted(name)] = _aligned(figure, table.column(COUNT), known, groups)
     return pa.table(columns)
 
 

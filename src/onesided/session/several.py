@@ -101,6 +101,16 @@ def asked_together(
     return found
 
 
+def of_part(
+    wishes: Sequence[Mapping[str, Any]], part: Mapping[str, Any]
+) -> list[Mapping[str, Any]]:
+    """The questions, each about this part alone."""
+    names_of(wishes)
+    if any("part" in wish for wish in wishes):
+        raise RequestError("A part is said for all of the questions, or for single ones.")
+    return [{**wish, "part": part} for wish in wishes]
+
+
 def expected(planner: Planner, asked: Asked) -> str:
     """What a plan says of one of the questions: how far off its figures would be."""
     kind, given = _kind(asked.wish), _arguments(asked.wish)

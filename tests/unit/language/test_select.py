@@ -282,7 +282,6 @@ REFUSED = {
     "SELECT COUNT(*) FROM visits GROUP BY 1": "nor in WHERE or GROUP BY",
     "SELECT COUNT(*) FROM visits GROUP BY 'x'": "name a column",
     "SELECT COUNT(*) FROM visits GROUP BY 2": "position",
-    "SELECT room, COUNT(*) FROM visits GROUP BY ALL": "ALL",
     "SELECT COUNT(*) FROM visits GROUP BY CUBE (room, day, ts, device, size, paid, consent)": "64",
     "SELECT room, COUNT(*) FROM visits GROUP BY room ORDER BY room LIMIT 10 PERCENT": "LIMIT",
     "SELECT room, COUNT(*) FROM visits GROUP BY room ORDER BY room LIMIT 1 + 1": "LIMIT",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from onesided.charts import COLOURS, Axes, Series, comparison, log_ticks, svg, write_png
+from onesided.charts.comparison import COLOURS, Axes, Series, comparison, log_ticks, svg, write_png
 from onesided.report.claims import (
     Claim,
     ClaimVerdict,

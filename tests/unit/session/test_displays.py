@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 from html import escape
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -14,6 +16,7 @@ import pytest
 
 import onesided as osd
 from onesided.audit import ExactAudit, target
+from onesided.errors import InputError
 
 TRAP = "<script>alert(1)</script> **b** [red]r[/red] \x1b[31m"
 
@@ -143,3 +146,31 @@ def test_a_release_of_no_rows_is_a_release(dataset: osd.Dataset) -> None:
     assert nothing
     harmless(nothing._repr_html_())
     assert "count" in str(nothing)
+
+
+def test_files_hold_names_unchanged(tmp_path: Path) -> None:
+    names = ["=1+1", "+1", "-1", "@x", "<script>alert(1)</script>", "**b** [red]r[/red]"]
+    table = pa.table({"name": names * 3, "age": [40] * len(names) * 3})
+    dataset = osd.open(table, unit="rows", policy="age < 18", budget=5_000)
+    found = dataset.count(by="name", epsilon=1_000, mechanism="one-sided", yes=True)
+    found.write(tmp_path / "names.csv")
+    with (tmp_path / "names.csv").open(encoding="utf-8", newline="") as file:
+        assert {row["name"] for row in csv.DictReader(file)} == set(names)
+    harmless(found._repr_html_())
+    for name in names:
+        assert escape(name) in found._repr_html_()
+        assert name in str(found)
+
+
+def test_an_account_is_drawn(dataset: osd.Dataset) -> None:
+    assert "<svg" in dataset.budget.plot().svg()
+
+
+def test_what_holds_no_numbers_is_shown_and_not_drawn(dataset: osd.Dataset) -> None:
+    large = "CASE WHEN COUNT(*) > 1 THEN '<b>many' ELSE 'few' END AS size"
+    told = dataset.sql(f"SELECT room, COUNT(*) AS n, {large} FROM data GROUP BY room", epsilon=9)
+    assert "&lt;b&gt;many" in harmless(told._repr_html_())
+    assert "<b>many" not in str(told.plot().to_dict())
+    words = dataset.sql(f"SELECT room, {large} FROM data GROUP BY room", epsilon=9)
+    with pytest.raises(InputError, match="nothing to draw"):
+        words.plot()

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -449,6 +450,34 @@ def test_a_key_may_have_the_name_of_a_figure() -> None:
         asked = 'SELECT "count(*)" AS k, COUNT(*) FROM t GROUP BY k'
         answer = dataset.sql(asked, epsilon=EXACT, mechanism="one-sided", yes=True)
     assert answer.table.to_pydict() == {"k": [1, 2], "count(*)": [1, 2]}
+
+
+SPREADS = "VAR_POP(x) AS a, VARIANCE(x) AS b, STDDEV_POP(x) AS c, STDDEV(x) AS d"
+
+
+def test_variances_are_those_of_non_sensitive_rows() -> None:
+    rows = pa.table(
+        {
+            "x": [(7919 * number) % 101 / 4 for number in range(600)],
+            "g": [number % 3 for number in range(600)],
+            "ok": [number % 2 == 0 for number in range(600)],
+        }
+    )
+    asked = f"SELECT g, {SPREADS} FROM t{{}} GROUP BY g ORDER BY g"
+    with osd.open(
+        rows, policy="NOT ok", budget=10**9, name="t", unit="rows", rng=seeded(1)
+    ) as dataset:
+        plain = duckdb.from_arrow(rows).query("t", asked.format(" WHERE ok")).fetchall()
+        with pytest.raises(RequestError, match="between which numbers x lies"):
+            dataset.sql(asked.format(""), epsilon=1)
+        answer = dataset.sql(asked.format(""), epsilon=10**6, bounds={"x": (0, 26)}, yes=True)
+        for found, expected in zip(answer.table.to_pylist(), plain, strict=True):
+            assert list(found.values()) == pytest.approx(expected, rel=1e-4)
+        noisy = dataset.sql(
+            f"SELECT {SPREADS} FROM t WHERE x = 3", epsilon="0.1", bounds={"x": (0, 26)}
+        )
+        (row,) = noisy.table.to_pylist()
+        assert all(value is None or value >= 0 for value in row.values())
 
 
 def test_a_failure_after_the_charge_says_nothing(

@@ -80,7 +80,7 @@ class SessionAudit:
     ) -> list[SessionFinding]:
         """One world and a few requests."""
         dice = Dice("session", self.seed, number)
-        made = world(dice.pick(surface.forms), dice)
+        made = world(dice.pick(surface.forms), dice, lookups=surface.lookups)
         source = dice.pick(surface.sources(made.form))
         try:
             with surface.staged(made, source, dice) as stage:
@@ -94,7 +94,7 @@ class SessionAudit:
                     twice=dice.one_in(TWICE_IN),
                 )
                 if dice.one_in(PAIRED_IN) and isinstance(stage, SecondStage):
-                    differences += paired(stage, requests, number, dice)
+                    differences += paired(stage, requests, first, number, dice)
         except Unwritable:
             effort.unwritable += 1
             return []
@@ -111,5 +111,5 @@ class SessionAudit:
 
 
 def _requests(stage: Stage, made: World, dice: Dice) -> list[Request]:
-    asking = Asking(stage.schema, made.unit, made.policy, made.columns[-1].comparison, dice)
+    asking = Asking(stage.schema, made.unit, made.spelled_policy, made.columns[-1].comparison, dice)
     return [asking.request() for _ in range(1 + dice.below(MOST_REQUESTS))]

@@ -27,6 +27,7 @@ class DuckDB:
     """Files and frames here."""
 
     forms: Sequence[Form] = (Form.TYPED, Form.TYPED, Form.CSV)
+    lookups: bool = True
 
     def sources(self, form: Form) -> Sequence[Source]:
         return [each for each in sources.sources() if each.form is form]
@@ -48,6 +49,7 @@ class CommandLine:
 
     shell: Shell
     forms: Sequence[Form] = (Form.TYPED, Form.CSV)
+    lookups: bool = False
 
     def sources(self, form: Form) -> Sequence[Source]:
         return [each for each in sources.sources() if each.form is form and each.files]

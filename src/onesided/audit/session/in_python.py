@@ -17,7 +17,7 @@ from onesided.audit.session.sources import Source, Written, written
 from onesided.audit.session.surfaces import NotOpened, Run, SecondEngine
 from onesided.audit.session.tape import Tape, TapedDataset
 from onesided.audit.session.watching import Seen, document, keys_in, masked, seen_in_python
-from onesided.audit.session.worlds import Side, World
+from onesided.audit.session.worlds import ASIDE, Side, World
 from onesided.data.units import ROWS
 from onesided.engine.base import Engine
 from onesided.errors import InputError
@@ -62,14 +62,18 @@ class PythonStage:
     def ask_second(
         self, side: Side, requests: Sequence[Request], seed: int, second: SecondEngine
     ) -> Run | None:
+        if self.world.aside:
+            return None
         handed, dataset = self.opened[side]
         engine = second(self.world.table(side), handed, dataset._table.engine)
         if engine is None:
             return None
-        return self.session(side, requests, _noise(seed, requests), engine)
+        bare = [request.unwritten for request in requests]
+        return self.session(side, bare, _noise(seed, requests), engine)
 
     def ask_of_more(self, side: Side, requests: Sequence[Request], seed: int) -> Run:
-        return self.session(side, requests, _noise(seed, requests), more=1)
+        bare = [request.unwritten for request in requests]
+        return self.session(side, bare, _noise(seed, requests), more=1)
 
     def session(
         self,
@@ -146,7 +150,7 @@ def staged_in_python(
     for side in Side:
         place = folder / side.name.lower()
         place.mkdir()
-        handed[side] = {**written(source, world.table(side), place), **options}
+        handed[side] = {**_written(world, side, source, place), **options}
     with ExitStack() as opened:
         agreed = folder / "agreed.ledger" if durable else None
         datasets = {}
@@ -155,6 +159,18 @@ def staged_in_python(
             opened.callback(dataset.close)
             datasets[side] = (handed[side], dataset)
         yield PythonStage(world, folder, datasets, agreed)
+
+
+def _written(world: World, side: Side, source: Source, folder: Path) -> dict[str, Any]:
+    """One of the tables, handed over, with what lies aside as a file or frame of the same make."""
+    table, beside = world.handed_over(side)
+    found: dict[str, Any] = {**written(source, table, folder), "withhold": world.withheld}
+    if beside is not None:
+        place = folder / ASIDE
+        place.mkdir()
+        lookup = {"source": written(source, beside, place)["source"], "on": list(world.unit)}
+        found["lookups"] = {ASIDE: lookup}
+    return found
 
 
 def _is_secret(row: Mapping[str, Any]) -> bool:
@@ -166,7 +182,7 @@ def _opened(world: World, handed: Written, ledger: Path | None) -> Dataset:
     function = world.function and not isinstance(handed.get("source"), str)
     arguments: dict[str, Any] = {
         **handed,
-        "policy": Policy.from_function(_is_secret, SECRET) if function else world.policy,
+        "policy": Policy.from_function(_is_secret, SECRET) if function else world.spelled_policy,
         "unit": list(world.unit) or ROWS,
         "name": NAME,
         "budget": BUDGET,

@@ -19,7 +19,7 @@ from onesided.audit.session.reference_values import NotCovered
 from onesided.audit.session.requests import Request
 from onesided.audit.session.surfaces import Run, SecondEngine, SecondStage, Stage
 from onesided.audit.session.watching import Outcomes, Seen, indented
-from onesided.audit.session.worlds import Side, World
+from onesided.audit.session.worlds import ASIDE, Side, World
 from onesided.data.release import table_of
 from onesided.errors import ReleaseFailed
 
@@ -71,7 +71,8 @@ def judged(
     if world.both:
         found += _samples(requests, first, other)
     if twice:
-        found += _keys(first, explained, stage.ask(Side.FIRST, requests, seed))
+        bare = [request.unwritten for request in requests]
+        found += _keys(first, explained, stage.ask(Side.FIRST, bare, seed))
     if second is not None and isinstance(stage, SecondStage):
         for side, run in ((Side.FIRST, first), (Side.SECOND, other)):
             answer = stage.ask_second(side, requests, seed, second)
@@ -81,8 +82,12 @@ def judged(
 
 
 def _columns(stage: Stage, world: World) -> Iterator[Difference]:
-    """A column that goes by another name than was written could be taken for another one."""
-    opened, written = list(stage.schema), [column.name.strip() for column in world.columns]
+    """A column that goes by another name than was written could be taken for another one.
+
+    A lookup table is read without its columns of other types.
+    """
+    opened, written = list(stage.schema), [name.strip() for name in world.known]
+    written = [name for name in written if name in opened or not name.startswith(f"{ASIDE}.")]
     if opened != written:
         yield Difference(None, COLUMNS, Side.PLAIN, "\n".join(opened), "\n".join(written))
 

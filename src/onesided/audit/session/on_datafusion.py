@@ -24,6 +24,7 @@ class DataFusion:
     """Files of Parquet, and frames."""
 
     forms: Sequence[Form] = (Form.TYPED,)
+    lookups: bool = True
 
     def sources(self, form: Form) -> Sequence[Source]:
         return [each for each in sources.sources() if each.form is form]

@@ -42,6 +42,7 @@ class Postgres:
     connection: Any
     schemas: str
     forms: Sequence[Form] = (Form.SQL,)
+    lookups: bool = False
 
     def sources(self, form: Form) -> Sequence[Source]:
         return (

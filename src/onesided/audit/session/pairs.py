@@ -9,7 +9,7 @@ from onesided.audit.session.dice import Dice
 from onesided.audit.session.judging import Difference, shown
 from onesided.audit.session.requests import Request
 from onesided.audit.session.spelling import spellings
-from onesided.audit.session.surfaces import SecondStage, Stage
+from onesided.audit.session.surfaces import Run, SecondStage, Stage
 from onesided.audit.session.watching import Seen
 from onesided.audit.session.worlds import Side
 
@@ -20,10 +20,10 @@ EXTENDED = "a promise about adding and removing units"
 
 
 def paired(
-    stage: SecondStage, requests: Sequence[Request], seed: int, dice: Dice
+    stage: SecondStage, requests: Sequence[Request], first: Run, seed: int, dice: Dice
 ) -> list[Difference]:
-    """The differences that the requests show beside others."""
-    return [*_spelt(stage, requests, seed, dice), *_claimed(stage, requests, seed)]
+    """The differences that the requests show beside others; `first` is what they show alone."""
+    return [*_spelt(stage, requests, seed, dice), *_claimed(stage, requests, first, seed)]
 
 
 def _spelt(
@@ -41,11 +41,12 @@ def _spelt(
             yield _difference(place, NAMES, one, two)
 
 
-def _claimed(stage: SecondStage, requests: Sequence[Request], seed: int) -> Iterator[Difference]:
+def _claimed(
+    stage: SecondStage, requests: Sequence[Request], first: Run, seed: int
+) -> Iterator[Difference]:
     """What read the number of units promises nothing about adding or removing one."""
     more = stage.ask_of_more(Side.FIRST, requests, seed)
-    plain = stage.ask(Side.FIRST, requests, seed)
-    for place, (one, two) in enumerate(zip(more.seen, plain.seen, strict=True)):
+    for place, (one, two) in enumerate(zip(more.seen, first.seen, strict=True)):
         if not two.answered or one.released == two.released:
             continue
         if json.loads(two.outcomes["receipt"])["epsilon"]["extended_osdp"] is not None:

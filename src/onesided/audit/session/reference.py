@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from onesided.audit.session.cells import SQL_TYPE
 from onesided.audit.session.reference_values import (
     DAY,
     NotCovered,
@@ -362,7 +363,8 @@ def _covered(table: pa.Table, name: str, opened: Engine) -> list[Any] | None:
             form = next(each for each in agreed["columns"] if each["name"] == name)
             return list(csv_values(column, form))
         if agreed["reader"] == "postgresql":
-            return list(server_values(column, opened.schema[name]))
+            kind = table.schema.field(name).metadata[SQL_TYPE].decode()
+            return list(server_values(column, opened.schema[name], kind))
         return list(typed_values(column))
     except NotCovered:
         return None

@@ -259,9 +259,13 @@ _CSV: Mapping[str, Callable[[str], Value]] = {
 }
 
 
-def server_values(column: pa.ChunkedArray, field: Field) -> list[Value]:
-    """The cells of a table on a server, which are texts, by the type of their column."""
-    read = _SERVER.get(field.type)
+def server_values(column: pa.ChunkedArray, field: Field, kind: str) -> list[Value]:
+    """The cells of a table on a server, which are texts, by the type of their column.
+
+    - `kind`: what the server calls it.
+    """
+    # Blanks at the end of a text of fixed length are no part of it.
+    read = _unpadded if kind.startswith("char(") else _SERVER.get(field.type)
     if read is None:
         raise NotCovered(field.type.value)
     return [None if text is None else read(text) for text in column.to_pylist()]
@@ -280,6 +284,10 @@ def _server_moment(text: str) -> datetime | None:
 def _server_day(text: str) -> date | None:
     found = _server_moment(text)
     return None if found is None else found.date()
+
+
+def _unpadded(text: str) -> str:
+    return text.rstrip(" ")
 
 
 def _server_number(text: str) -> Decimal | None:

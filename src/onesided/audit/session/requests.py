@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from onesided.audit.session.cells import AGE, MOMENT, ODD, ROOM
 from onesided.audit.session.dice import Dice
+from onesided.audit.session.worlds import ASIDE
 from onesided.language import Schema, Type
 from onesided.language.types import NUMERIC
 from onesided.mechanisms.base import Kind
@@ -98,6 +100,11 @@ class Request:
                 ]
         return found
 
+    @property
+    def unwritten(self) -> Request:
+        """The same without files, where nobody looks at them."""
+        return replace(self, outputs=()) if self.outputs else self
+
     def to_json(self) -> dict[str, Any]:
         """Plain JSON."""
         return {
@@ -174,7 +181,11 @@ class Asking:
 
     def _sql(self) -> dict[str, Any]:
         key = self.dice.pick(
-            [each for each in (ROOM, AGE, ODD, f"hour({MOMENT})") if self._known(each)]
+            [
+                each
+                for each in (ROOM, AGE, ODD, f"hour({MOMENT})", *self._aside())
+                if self._known(each)
+            ]
         )
         units = f"COUNT(DISTINCT {', '.join(self.unit)})" if self.unit else "COUNT(*)"
         column = self.dice.pick(self._numbers())
@@ -198,7 +209,9 @@ class Asking:
 
     def _groups(self) -> dict[str, Any]:
         keys = [
-            each for each in (ROOM, AGE, ODD, MOMENT, "secret", *self.unit) if self._known(each)
+            each
+            for each in (ROOM, AGE, ODD, MOMENT, "secret", *self.unit, *self._aside())
+            if self._known(each)
         ]
         by = [self._key(each) for each in self.dice.some(keys, 2)] if self.dice.below(8) else []
         asked: dict[str, Any] = {"by": by, **self._filter()}
@@ -227,7 +240,19 @@ class Asking:
             return {}
         if self.comparison and self.dice.one_in(3):
             return {"where": self.comparison}
-        return {"where": self.dice.pick(_WHERES)}
+        return {"where": self._spelled(self.dice.pick(_WHERES))}
+
+    def _aside(self) -> list[str]:
+        """The columns that are looked up."""
+        return [name for name in self.schema if name.startswith(f"{ASIDE}.")]
+
+    def _spelled(self, text: str) -> str:
+        """A condition, in which columns that lie in a lookup table are named as there."""
+        for name in self._aside():
+            bare = name.partition(".")[2]
+            if bare not in self.schema:
+                text = re.sub(rf"\b{re.escape(bare)}\b(?!')", name, text)
+        return text
 
     def _amount(self) -> dict[str, Any]:
         asked: dict[str, Any] = {"column": self.dice.pick(self._numbers())}
@@ -246,6 +271,7 @@ class Asking:
 
     def _stricter(self) -> str:
         more = self.dice.pick(("age > 60", "room = 'hall'", "ts IS NULL", "x IS NULL"))
+        more = self._spelled(more)
         return f"({self.policy}) OR {more}"
 
     def _any(self) -> str:

@@ -6,7 +6,9 @@ then another one is chosen.
 
 from __future__ import annotations
 
+import gzip
 import importlib.util
+import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
@@ -132,6 +134,52 @@ def _quoted(cell: bytes | None, mark: bytes) -> bytes:
     return cell
 
 
+def _gzip(table: pa.Table, folder: Path) -> Written:
+    plain = Path(_csv(table, folder)["source"])
+    path = folder / "visits0.csv.gz"
+    path.write_bytes(gzip.compress(plain.read_bytes(), mtime=0))
+    plain.unlink()
+    return {"source": str(path)}
+
+
+def _zip(table: pa.Table, folder: Path) -> Written:
+    plain = Path(_csv(table, folder)["source"])
+    path = folder / "visits0.csv.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(zipfile.ZipInfo("visits0.csv"), plain.read_bytes())
+    plain.unlink()
+    return {"source": str(path)}
+
+
+def _encoded(table: pa.Table, folder: Path, encoding: str) -> Written:
+    """Texts that the encoding lacks, and bytes that are none, are no matter of this writer."""
+    written = _csv(table, folder)
+    path = Path(written["source"])
+    path.write_bytes(path.read_bytes().decode().encode(encoding))
+    return {**written, "csv": {"encoding": encoding}}
+
+
+def _stream(table: pa.Table, folder: Path) -> Written:
+    return {"source": _Stream(table), "name": "visits"}
+
+
+class _Stream:
+    """A table that shows nothing but its batches."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self._table = table
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self._table.to_reader(2).__arrow_c_stream__(requested_schema)
+
+
+def _lazy(table: pa.Table, folder: Path) -> Written:
+    import polars
+
+    frame = polars.from_arrow(table)
+    return {"source": frame.lazy(), "name": "visits"}  # type: ignore[union-attr]
+
+
 def _arrow(table: pa.Table, folder: Path) -> Written:
     return {"source": table, "name": "visits"}
 
@@ -182,13 +230,20 @@ CSV = (
     Source("CSV, tabs", Form.CSV, partial(_csv, mark=b"\t")),
     Source("CSV, two files", Form.CSV, partial(_csv, files=2)),
     Source("CSV, two files, one turned", Form.CSV, partial(_csv, files=2, turned=True)),
+    Source("CSV, gzip", Form.CSV, _gzip),
+    Source("CSV, zip", Form.CSV, _zip),
+    Source("CSV, cp1252", Form.CSV, partial(_encoded, encoding="cp1252"), files=False),
 )
 ARROW = (
     Source("Arrow", Form.TYPED, _arrow, files=False),
     Source("Arrow, two batches", Form.TYPED, _arrow_in_batches, files=False),
+    Source("Arrow, a stream", Form.TYPED, _stream, files=False),
 )
 PANDAS = (Source("pandas", Form.TYPED, _pandas, files=False),)
-POLARS_FRAMES = (Source("Polars frame", Form.TYPED, _polars_frame, files=False),)
+POLARS_FRAMES = (
+    Source("Polars frame", Form.TYPED, _polars_frame, files=False),
+    Source("Polars lazy frame", Form.TYPED, _lazy, files=False),
+)
 
 
 def sources() -> tuple[Source, ...]:

@@ -67,6 +67,11 @@ class Surface(Protocol):
         """The forms of tables that it can be handed."""
         ...
 
+    @property
+    def lookups(self) -> bool:
+        """Whether it can be handed a lookup table beside the other."""
+        ...
+
     def sources(self, form: Form) -> Sequence[Source]:
         """What can hand over a table of this form."""
         ...

@@ -106,10 +106,15 @@ class _TapedKernel(Kernel):
     tape: Tape
 
     def ask(
-        self, questions: Sequence[Question], *, fresh: bool = False, purpose: str = ""
+        self,
+        questions: Sequence[Question],
+        *,
+        fresh: bool = False,
+        once: bool = False,
+        purpose: str = "",
     ) -> list[Answer]:
         wrapped = [cast(Question, _wrapped(each, self.tape)) for each in questions]
-        return super().ask(wrapped, fresh=fresh, purpose=purpose)
+        return super().ask(wrapped, fresh=fresh, once=once, purpose=purpose)
 
 
 class _Wrapped:

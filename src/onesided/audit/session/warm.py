@@ -14,7 +14,11 @@ from importlib.metadata import entry_points
 from typing import Any
 
 COMMAND = "onesided"
-_LOADED_ONCE = ("onesided.session", "onesided.language.parser", "pyarrow.csv", "rich.table")
+_LOADED_ONCE = (
+    *("onesided.session", "onesided.language.parser", "onesided.language.statement"),
+    *("onesided.engine.duckdb.engine", "sqlglot.dialects.duckdb", "sqlglot.generators.duckdb"),
+    *("click", "pyarrow.csv", "rich.console", "rich.table"),
+)
 
 
 def serve() -> None:

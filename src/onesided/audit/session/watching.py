@@ -159,8 +159,10 @@ def _of_release(release: Release, request: Request, folder: Path) -> dict[str, s
         "error": document(release.error),
         "kind": release.kind.value,
     }
+    outcomes["shown"] = masked("\n".join([repr(release), str(release), release._repr_html_()]))
     if isinstance(release, PlacedRelease):
         return outcomes
+    outcomes["chart"] = _of_chart(release)
     outcomes |= _of_table(release.to_arrow())
     if isinstance(release, QueryRelease):
         for name, figure in release.figures.items():
@@ -170,6 +172,15 @@ def _of_release(release: Release, request: Request, folder: Path) -> dict[str, s
         place.mkdir()
         outcomes[f"written {name}"] = _failure(lambda: release.write(place / name, receipt=True))  # noqa: B023
     return outcomes | of_files(folder)
+
+
+def _of_chart(release: Release) -> str:
+    """What is drawn, and what is said of it; how that failed, where it did."""
+    try:
+        drawn = release.plot()
+    except Exception as error:  # all of them are seen
+        return f"{type(error).__name__}: {error}"
+    return document([drawn.to_dict(), drawn.said, drawn.rows])
 
 
 def _failure(work: Callable[[], object]) -> str:

@@ -23,7 +23,10 @@ Row: TypeAlias = tuple[Cell, ...]
 Unit: TypeAlias = tuple[Row, ...]
 Item = TypeVar("Item")
 
+ASIDE = "aside"
+"""What a lookup table is called."""
 LEAST_UNITS, MOST_UNITS = 4, 9
+LOOKED_UP_IN, WITHHELD_IN = 3, 4
 MOST_ROWS = 3
 _COLUMNS: dict[Form, Callable[[Dice], list[Column]]] = {
     Form.TYPED: cells.typed,
@@ -62,6 +65,8 @@ class World:
     - `place`: which unit is replaced.
     - `both`: the unit that comes instead is sensitive too, for certain.
     - `function`: where the table is in memory, its policy is a function of a row.
+    - `aside`: the columns that lie in a lookup table, one row of which is the replaced unit's.
+    - `withheld`: the columns that never leave.
     """
 
     form: Form
@@ -74,6 +79,8 @@ class World:
     first: tuple[Unit, ...]
     replacement: Unit
     function: bool = False
+    aside: tuple[str, ...] = ()
+    withheld: tuple[str, ...] = ()
 
     def units(self, side: Side) -> tuple[Unit, ...]:
         """The units of one of the tables."""
@@ -85,11 +92,35 @@ class World:
 
     def table(self, side: Side) -> pa.Table:
         """One of the tables, its rows in the order of its units."""
-        rows = [row for unit in self.units(side) for row in unit]
+        return self._written([row for unit in self.units(side) for row in unit])
+
+    def _written(self, rows: Sequence[Row]) -> pa.Table:
         arrays = [
             pa.concat_arrays([row[place] for row in rows]) for place in range(len(self.columns))
         ]
         return pa.table(arrays, schema=pa.schema([column.field for column in self.columns]))
+
+    @property
+    def spelled_policy(self) -> str:
+        """The policy, which looks up what lies aside; it begins with the column that decides."""
+        return f"{ASIDE}.{self.policy}" if SECRET in self.aside else self.policy
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """What the columns are called by whoever asks, in the order of the opened table."""
+        names = [column.name for column in self.columns if column.name not in self.aside]
+        if self.aside:
+            names += [f"{ASIDE}.{name}" for name in (*self.unit, *self.aside)]
+        return tuple(names)
+
+    def handed_over(self, side: Side) -> tuple[pa.Table, pa.Table | None]:
+        """The table without what lies aside, and the lookup table: the first row of each unit."""
+        whole = self.table(side)
+        if not self.aside:
+            return whole, None
+        beside = self._written([unit[0] for unit in self.units(side)])
+        beside = beside.select([*self.unit, *self.aside])
+        return whole.drop_columns(list(self.aside)), beside
 
     def without_unit(self, place: int) -> World:
         """The same world with one unit fewer in all of its tables, not the one that is replaced."""
@@ -113,11 +144,16 @@ class World:
             plain=_mapped(self.plain, cut),
             first=_mapped(self.first, cut),
             replacement=tuple(map(cut, self.replacement)),
+            aside=tuple(each for each in self.aside if each != self.columns[place].name),
+            withheld=tuple(each for each in self.withheld if each != self.columns[place].name),
         )
 
 
-def world(form: Form, dice: Dice) -> World:
-    """A world of this form."""
+def world(form: Form, dice: Dice, *, lookups: bool = False) -> World:
+    """A world of this form.
+
+    - `lookups`: some of its columns may lie in a lookup table, and some may never leave.
+    """
     units = LEAST_UNITS + dice.below(MOST_UNITS - LEAST_UNITS + 1)
     columns = _COLUMNS[form](dice)
     # Rows on a server have no names of their own.
@@ -132,17 +168,27 @@ def world(form: Form, dice: Dice) -> World:
     first = [rows.unit(each, hostile=8, secret=_secret(dice)) for each in range(units)]
     first[place] = rows.unit(place, hostile=60, secret=True)
     elsewhere = units if dice.one_in(3) else place
+    policy = SECRET + ("" if function else dice.pick(clauses))
+    aside: tuple[str, ...] = ()
+    withheld: tuple[str, ...] = ()
+    if lookups and names and not function and dice.one_in(LOOKED_UP_IN):
+        others = [each.name for each in columns if each.name not in policy]
+        aside = (SECRET, *(each for each in others if dice.one_in(2)))
+    if lookups and dice.one_in(WITHHELD_IN):
+        withheld = (dice.pick([each.name for each in columns if each.name not in aside]),)
     return World(
         form=form,
         columns=(*names, *columns),
         unit=tuple(column.name for column in names),
-        policy=SECRET + ("" if function else dice.pick(clauses)),
+        policy=policy,
         place=place,
         both=both,
         plain=tuple(rows.unit(each, hostile=0, secret=each % 3 == 0) for each in range(units)),
         first=tuple(first),
         replacement=rows.unit(elsewhere, hostile=40, secret=True if both else None),
         function=function,
+        aside=aside,
+        withheld=withheld,
     )
 
 

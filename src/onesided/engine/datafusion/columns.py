@@ -31,7 +31,7 @@ def field_of(kind: pa.DataType) -> Field:
     if types.is_integer(kind):
         return Field(Type.WIDE_INTEGER if kind == pa.uint64() else Type.INTEGER)
     if types.is_timestamp(kind):
-        return Field(Type.TIMESTAMP)
+        return Field(Type.TIMESTAMP, zoned=kind.tz is not None)
     if kind in (pa.float32(), pa.float64()):
         return Field(Type.FLOAT)
     if kind == pa.date32():

@@ -7,7 +7,7 @@ into memory, not loaded.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -19,14 +19,16 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from onesided.engine.datafusion.columns import fields_of, readable
+from onesided.engine.hive import FolderColumn, agreed_columns
 from onesided.engine.names import check_names
 from onesided.engine.sources import Files, Format, file_tag
 from onesided.errors import SourceError
-from onesided.language import Schema
+from onesided.language import Schema, Type
 
 NAME = "osd_name"
 ORDER = "osd_order"
 BATCH_ROWS = 122_880
+_FOLDER_TYPES = {Type.INTEGER: pa.int64(), Type.DATE: pa.date32(), Type.TEXT: pa.string()}
 
 
 @dataclass(frozen=True)
@@ -49,16 +51,25 @@ def from_frame(frame: pa.Table, *, rows_named: bool) -> ArrowSource:
     return _source(pa.Table.from_batches(batches), frame.schema)
 
 
-def from_files(files: Files, folder: Path, *, rows_named: bool) -> ArrowSource:
-    """Parquet files, copied into the private folder."""
+def from_files(
+    files: Files, folder: Path, agreed: Sequence[str] | None, *, rows_named: bool
+) -> ArrowSource:
+    """Parquet files, copied into the private folder.
+
+    - `agreed`: the columns of the account, where there is one.
+    """
     if files.format is not Format.PARQUET:
         raise SourceError(
             "DataFusion is not given CSV files, whose types would be guessed differently; open "
             "them without a connection, or write them as Parquet."
         )
     schema = _one_schema(files)
+    named = agreed_columns(files, schema.names, agreed)
+    for column in named:
+        schema = schema.append(pa.field(column.name, _FOLDER_TYPES[column.type]))
+    check_names(schema.names, "The data")
     path = folder / "rows.arrow"
-    batches = _batches(_read(files), schema, rows_named)
+    batches = _batches(_read(files, named), schema, rows_named)
     first = next(batches)
     with pa.ipc.new_file(path, first.schema) as writer:
         writer.write_batch(first)
@@ -92,10 +103,20 @@ def _file(path: Path) -> pq.ParquetFile:
     return pq.ParquetFile(path, coerce_int96_timestamp_unit="us")
 
 
-def _read(files: Files) -> Iterator[tuple[str, Iterator[pa.RecordBatch]]]:
-    """What each file is called, and its rows."""
+def _read(
+    files: Files, named: Sequence[FolderColumn]
+) -> Iterator[tuple[str, Iterator[pa.RecordBatch]]]:
+    """What each file is called, and its rows with what its folders say."""
     for path, tag in files.tags().items():
-        yield tag, _file(path).iter_batches(BATCH_ROWS)
+        yield tag, (_placed(batch, path, named) for batch in _file(path).iter_batches(BATCH_ROWS))
+
+
+def _placed(batch: pa.RecordBatch, path: Path, named: Sequence[FolderColumn]) -> pa.RecordBatch:
+    batch = batch.replace_schema_metadata(None)
+    for column in named:
+        value = pa.scalar(column.values[path], _FOLDER_TYPES[column.type])
+        batch = batch.append_column(column.name, pa.repeat(value, len(batch)))
+    return batch
 
 
 def _batches(

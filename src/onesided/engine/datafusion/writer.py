@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import ClassVar
 
-from onesided.language.tree import Column, Expression, Literal, Operator, Part
+from onesided.language.tree import Column, Expression, Literal, Operator, Part, Span
 from onesided.language.types import INT64_MAX, INT64_MIN, Type
 from onesided.language.words import quoted
 from onesided.language.writer import Writer
@@ -19,11 +19,19 @@ from onesided.language.writer import Writer
 # Only a NULL is written with it, and it must not widen what it meets.
 _DECIMAL_NULL = "DECIMAL(1, 0)"
 _APOSTROPHE = "'"
-_HOUR = 3_600_000_000
+_MINUTE = 60_000_000
+_HOUR = 60 * _MINUTE
 _DAY = 24 * _HOUR
 _WEEK = 7 * _DAY
 # 1970 began on a Thursday.
 _FIRST_WEEKDAY = 3 * _DAY
+_LENGTHS = {
+    Span.MINUTE: (_MINUTE, 0),
+    Span.HOUR: (_HOUR, 0),
+    Span.DAY: (_DAY, 0),
+    Span.WEEK: (_WEEK, _FIRST_WEEKDAY),
+}
+_MONTHS = {Span.MONTH: 1, Span.QUARTER: 3, Span.YEAR: 12}
 # Moments and days without end.
 _LAST_DAY = 2**31 - 1
 _MOMENT = "Timestamp(Microsecond, None)"
@@ -85,6 +93,9 @@ class DataFusionWriter(Writer):
         clamped = f"least(greatest({exact}, {below}), {above})"
         return f"CAST(nullif(nullif({clamped}, {below}), {above}) AS BIGINT)"
 
+    def later(self, text: str, seconds: int) -> str:
+        return f"arrow_cast(CAST({text} AS BIGINT) + {seconds * 10**6}, '{_MOMENT}')"
+
     def part_of(self, part: Part, text: str) -> str:
         number = f"CAST({text} AS BIGINT)"
         finite = f"nullif(nullif({number}, {INT64_MAX}), -{INT64_MAX})"
@@ -99,3 +110,25 @@ class DataFusionWriter(Writer):
                 whole = f"{number} / {_DAY} - CASE WHEN {number} % {_DAY} < 0 THEN 1 ELSE 0 END"
                 days = f"CASE {number} {ends} ELSE {whole} END"
                 return f"CAST(CAST({days} AS INT) AS DATE)"
+            case Part.MINUTE:
+                return f"((({finite} % {_HOUR}) + {_HOUR}) % {_HOUR} / {_MINUTE})"
+            case _:
+                return f"CAST(date_part('{part.value}', {text}) AS BIGINT)"
+
+    def start_of(self, span: Span, text: str, kind: Type) -> str:
+        # date_trunc() goes through nanoseconds, which end in the year 2262.
+        if span in _MONTHS:
+            year, month = (
+                f"CAST(date_part('{part}', {text}) AS INT)" for part in ("year", "month")
+            )
+            first = f"({month} - 1) / {_MONTHS[span]} * {_MONTHS[span]} + 1"
+            return f"CAST(make_date({year}, {first}, 1) AS {self.types[kind]})"
+        length, offset = _LENGTHS[span]
+        if kind is Type.DATE:
+            number, length, offset = f"CAST({text} AS INT)", length // _DAY, offset // _DAY
+        else:
+            number = f"CAST({text} AS BIGINT)"
+        start = f"{number} - ((({number} + {offset}) % {length}) + {length}) % {length}"
+        if kind is Type.DATE:
+            return f"CAST(CAST({start} AS INT) AS DATE)"
+        return f"arrow_cast({start}, '{_MOMENT}')"

@@ -6,37 +6,46 @@ Each copy is a database of its own, which has all types of DuckDB and needs no m
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 
 from onesided.data.private import PrivateDirectory
-from onesided.engine.beside import FoundTable, SecretLookup
-from onesided.engine.duckdb.connection import Connection, connect, opening, quoted
+from onesided.engine.beside import FoundTable, readable
+from onesided.engine.duckdb.connection import (
+    STATEMENT_ERRORS,
+    Connection,
+    connect,
+    opening,
+    quoted,
+)
+from onesided.engine.duckdb.flavour import DuckDBFlavour
+from onesided.engine.duckdb.mending import mended, reads_all
 from onesided.engine.duckdb.source import Source, opened_source
-from onesided.engine.duckdb.types import column_of, field_of
+from onesided.engine.duckdb.types import field_of
 from onesided.engine.sources import Files, arrow_table, frame_fingerprint
 from onesided.errors import SourceError
 from onesided.language import Schema, Type
 
 _COPY = "osd_beside"
+_FLAVOUR = DuckDBFlavour()
 
 
 @dataclass
-class TablesBeside:
+class CopiedTables:
     """The lookup tables of one engine, attached to its connection.
 
     - `folder`: private, and removed by the engine.
+    - `arrow`: the columns of each table as they leave.
     """
 
     connection: Connection
     folder: Path
     _given: dict[str, Files | pa.Table] = field(default_factory=dict, init=False)
-    _arrow: dict[str, pa.Schema] = field(default_factory=dict, init=False)
+    arrow: dict[str, pa.Schema] = field(default_factory=dict, init=False)
 
     def open(self, name: str, source: Any, format: Mapping[str, Any] | None) -> FoundTable:
         """Copy a table at a path or glob, or in memory, whose columns we can read."""
@@ -46,18 +55,16 @@ class TablesBeside:
         path = self.folder / f"{database}.db"
         try:
             found = _copied(given, path, database, format)
-        except (duckdb.Error, OSError, pa.ArrowException):
+        except (*STATEMENT_ERRORS, OSError, pa.ArrowException):
             raise SourceError(
-                f"The lookup table {name} cannot be read: check that it is whole, that its texts "
-                "are UTF-8, and that it has columns."
+                f"The lookup table {name} cannot be read: check that it is whole and has columns."
             ) from None
-        kinds = {column: field_of(kind) for column, kind in found.kinds.items()}
-        schema = Schema.of({name: kind for name, kind in kinds.items() if kind.type != Type.OTHER})
+        schema = readable(Schema.of({name: field_of(kind) for name, kind in found.kinds.items()}))
         with opening():
             self.connection.execute(f"ATTACH {quoted(str(path))} AS {database} (READ_ONLY)")
             relation = f"{database}.main.{_COPY}"
             empty = self.connection.sql(f"SELECT * FROM {relation} LIMIT 0").to_arrow_table()
-        self._given[name], self._arrow[name] = given, empty.schema
+        self._given[name], self.arrow[name] = given, empty.schema
         return FoundTable(name, schema, dict(found.format), relation, held=True)
 
     def states(self) -> list[str]:
@@ -66,12 +73,6 @@ class TablesBeside:
             given.fingerprint() if isinstance(given, Files) else frame_fingerprint(given)
             for given in self._given.values()
         ]
-
-    def fields(self, lookups: Sequence[SecretLookup]) -> Iterator[pa.Field]:
-        """The columns as they leave."""
-        for lookup in lookups:
-            for name, column in lookup.columns.items():
-                yield self._arrow[lookup.name].field(column).with_name(name)
 
 
 def _copied(
@@ -82,14 +83,25 @@ def _copied(
     try:
         with connect(folder.path, None) as connection:
             found = opened_source(connection, given, folder.path, format, rows_named=False)
-            listed = [
-                column_of(name, kind)
-                for name, kind in found.kinds.items()
-                if field_of(kind).type is not Type.OTHER
-            ]
+            kinds = found.kinds
+            listed = [name for name, kind in kinds.items() if field_of(kind).type != Type.OTHER]
+            readable = _total(connection, found, folder.path)
+            columns = ", ".join(map(_FLAVOUR.name, listed))
             connection.execute(f"ATTACH {quoted(str(path))} AS {database}")
-            connection.execute(f"CREATE TABLE {database}.{_COPY} AS {found.rows.select(listed)}")
+            connection.execute(
+                f"CREATE TABLE {database}.{_COPY} AS SELECT {columns} FROM {readable}"
+            )
             connection.execute(f"DETACH {database}")
             return found
     finally:
         folder.remove()
+
+
+def _total(connection: Connection, found: Source, folder: Path) -> str:
+    """A FROM item with the columns in our form; NULL stands for cells that cannot be read."""
+    plain = found.selected(found.kinds)
+    checks = list(found.rows.checks.values())
+    if not checks or reads_all(connection, found.rows, checks):
+        return plain
+    schema = connection.sql(f"SELECT * FROM {plain} LIMIT 0").to_arrow_table().schema
+    return mended(connection, found, schema, folder)

@@ -10,6 +10,7 @@ import duckdb
 import pyarrow as pa
 
 from onesided.errors import ReleaseFailed, RequestError, SourceError
+from onesided.notebook import in_notebook
 
 Connection = duckdb.DuckDBPyConnection
 EngineError = duckdb.Error
@@ -21,6 +22,9 @@ _INTERRUPTED = "Query interrupted"
 #: A condition is evaluated on every row, against what a file's statistics say of its values, and a
 #: TRY_CAST gives NULL: pushed into a reader of CSV files, it raises.
 _DISABLED = ("statistics_propagation", "type_pushdown", "scalar_fn_pushdown")
+#: Without the bar nothing is counted; it is never printed. In a notebook DuckDB wants widgets for
+#: it, and nobody is shown a share there.
+_COUNTING = ("enable_progress_bar = true", "enable_progress_bar_print = false")
 _MAGIC = frozenset("*?[")
 
 
@@ -69,9 +73,7 @@ def connect(
         "autoinstall_known_extensions = false",
         "autoload_known_extensions = false",
         "TimeZone = 'UTC'",
-        # Without the bar nothing is counted; it is never printed.
-        "enable_progress_bar = true",
-        "enable_progress_bar_print = false",
+        *(() if in_notebook() else _COUNTING),
         "preserve_insertion_order = true",
         f"disabled_optimizers = '{','.join(_DISABLED)}'",
         f"temp_directory = {quoted(str(spill))}",

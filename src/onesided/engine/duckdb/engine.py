@@ -25,15 +25,16 @@ from onesided.engine.base import (
 from onesided.engine.beside import Beside, FoundTable, SecretLookup, check_unique, repeated_keys
 from onesided.engine.columns_read import ColumnsRead
 from onesided.engine.csv_options import CsvOptions
-from onesided.engine.duckdb.beside import TablesBeside
+from onesided.engine.duckdb.beside import CopiedTables
 from onesided.engine.duckdb.connection import STATEMENT_ERRORS, connect, opening, releasing
 from onesided.engine.duckdb.flavour import DuckDBFlavour, ThriftyDuckDBFlavour
 from onesided.engine.duckdb.mending import is_unreadable, mended, reads_all
 from onesided.engine.duckdb.source import FRAME, NAME, ORDER, POLICY, opened_source
 from onesided.engine.duckdb.types import column_of, field_of
 from onesided.engine.frame_rows import sensitive_rows
-from onesided.engine.sources import Files, arrow_table, frame_fingerprint
+from onesided.engine.sources import Files
 from onesided.engine.sql import Relation, Statements
+from onesided.engine.streams import HeldTable
 from onesided.engine.ties import sorted_ties
 from onesided.errors import ReleaseFailed, RequestError
 from onesided.language import BoundPredicate, Field, Predicate, Schema, Type
@@ -74,11 +75,11 @@ class DuckDBEngine:
         try:
             named = isinstance(source, str | Path)
             self._files: Files | None = Files.find(str(source)) if named else None
-            self._frame: pa.Table = None if named else arrow_table(source)
             with opening():
+                self._frame = None if named else HeldTable.of(source, self._spill.path)
                 self._source = opened_source(
                     self._connection,
-                    self._files or self._frame,
+                    self._files if self._frame is None else self._frame.rows,
                     self._spill.path,
                     format,
                     rows_named=unit.is_row,
@@ -86,7 +87,8 @@ class DuckDBEngine:
                 )
             self._unread = set(self._source.rows.checks)
             kinds = self._source.kinds
-            self._schema = Schema.of({name: field_of(kind) for name, kind in kinds.items()})
+            fields = {name: field_of(kind) for name, kind in kinds.items()}
+            self._schema = unit.zones.applied(Schema.of(fields))
             self._unit = unit.bind(self._schema)
             self._mended: str | None = None
             with opening():
@@ -95,7 +97,7 @@ class DuckDBEngine:
                     f"SELECT {', '.join(listed)} FROM {self._source.rows.relation} LIMIT 0"
                 )
                 self._arrow = empty.to_arrow_table().schema
-            self._tables = TablesBeside(self._connection, self._spill.path)
+            self._tables = CopiedTables(self._connection, self._spill.path)
             self._beside = Beside()
         except BaseException:
             self.close()
@@ -138,8 +140,9 @@ class DuckDBEngine:
 
     def fingerprint(self) -> str:
         with opening():
-            files = self._files
-            own = frame_fingerprint(self._frame) if files is None else files.fingerprint()
+            held = self._files or self._frame
+            assert held is not None
+            own = held.fingerprint()
             return self._beside.fingerprint(own, self._tables.states())
 
     def output_schema(self, columns: tuple[str, ...]) -> pa.Schema:
@@ -197,7 +200,7 @@ class DuckDBEngine:
         """Run a policy in Python once on every row of the frame; the result is a hidden column."""
         assert self._frame is not None
         assert self._source.frame is not None
-        flags = sensitive_rows(self._frame, function, BATCH_ROWS)
+        flags = sensitive_rows(self._frame.rows, function, BATCH_ROWS)
         frame = self._source.frame.append_column(POLICY, flags)
         self._connection.register(FRAME, frame)
         hidden = Schema.of({**dict(self._schema.fields), POLICY: Field(Type.BOOLEAN)})
@@ -222,7 +225,7 @@ class DuckDBEngine:
                 check_unique(lookup, int(found[0][0]))
         self._beside = Beside(lookups)
         self._schema = self._beside.schema(self._schema)
-        self._arrow = pa.schema([*self._arrow, *self._tables.fields(lookups)])
+        self._arrow = self._beside.leaving(self._arrow, self._tables.arrow)
 
     def progress(self) -> float | None:
         """How far the running statement is; DuckDB answers this beside the running statement."""

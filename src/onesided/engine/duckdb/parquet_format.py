@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
+import pyarrow.parquet as pq
 
 from onesided.engine.duckdb.connection import literal_path
 from onesided.engine.duckdb.flavour import DuckDBFlavour
@@ -76,6 +77,12 @@ def parquet_columns(
     columns = list(_tops(_nodes(connection, next(iter(files)))))
     check_names([nodes[0].name for nodes in columns], "The data")
     return {nodes[0].name: _check(nodes) for nodes in columns}
+
+
+def parquet_names(path: Path) -> list[str]:
+    """The columns within one file."""
+    with path.open("rb") as file:  # a name that is no text is one all the same
+        return list(pq.read_schema(file).names)
 
 
 def _check_alike(connection: duckdb.DuckDBPyConnection, files: Mapping[Path, str]) -> None:

@@ -6,7 +6,7 @@ the brackets, stars and question marks of a name for a pattern.
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,12 +21,14 @@ from onesided.engine.duckdb.connection import literal_path, quoted
 from onesided.engine.duckdb.csv_doubts import csv_causes
 from onesided.engine.duckdb.csv_finding import found_format
 from onesided.engine.duckdb.csv_format import CsvFormat, readable_files
-from onesided.engine.duckdb.parquet_format import Check, parquet_columns
+from onesided.engine.duckdb.parquet_format import Check, parquet_columns, parquet_names
 from onesided.engine.duckdb.types import column_of, is_refused
+from onesided.engine.hive import FolderColumn, agreed_columns, link_folder
 from onesided.engine.names import check_names, folded_name
 from onesided.engine.remote import check_format
 from onesided.engine.sources import Files, Format, file_tag
 from onesided.errors import SourceError
+from onesided.language import Type
 
 ORDER = "osd_order"
 NAME = "osd_name"
@@ -36,6 +38,7 @@ _VIRTUAL = ("filename", "file_row_number")
 _FILE_SHIFT = 2**44
 _CSV = "csv"
 _TYPED = ("parquet", "frame")
+_FOLDER_TYPES = {Type.INTEGER: "BIGINT", Type.DATE: "DATE", Type.TEXT: "VARCHAR"}
 _OTHER_FORM = (
     "The account was opened on data of the form {}, and these are {}; give the data the same form."
 )
@@ -126,7 +129,8 @@ def opened_source(
             form, rows = _csv(connection, source, rows_named, folder, agreed, csv)
         return Source(rows, rows.kinds(connection), form.content)
     else:
-        reader, (names, rows) = "parquet", _parquet(connection, source, rows_named, folder)
+        reader = "parquet"
+        names, rows = _parquet(connection, source, rows_named, folder, agreed)
     kinds = rows.kinds(connection)
     if list(kinds) != list(names):
         raise SourceError("The engine reads the columns under other names; rename them.")
@@ -180,19 +184,30 @@ def _frame(frame: pa.Table, rows_named: bool) -> tuple[pa.Table, Rows]:
 
 
 def _parquet(
-    connection: duckdb.DuckDBPyConnection, files: Files, rows_named: bool, folder: Path
+    connection: duckdb.DuckDBPyConnection,
+    files: Files,
+    rows_named: bool,
+    folder: Path,
+    agreed: Mapping[str, Any] | None,
 ) -> tuple[list[str], Rows]:
-    links = {_link(path, folder / f"{tag}.parquet"): tag for path, tag in files.tags().items()}
+    first = files.paths[0]
+    before = None if agreed is None else [each["name"] for each in agreed["columns"]]
+    named = agreed_columns(files, parquet_names(first), before)
+    links = {
+        _link(path, link_folder(files, path, folder, named) / f"{tag}.parquet"): tag
+        for path, tag in files.tags().items()
+    }
     called = dict(zip(links, map(files.relative, files.tags()), strict=True))
     columns = parquet_columns(connection, called)
-    names = list(columns)
+    names = [*columns, *(each.name for each in named)]
+    check_names(names, "The data")
     if rows_named and {folded_name(name) for name in names} & set(_VIRTUAL):
         raise SourceError(
             "Where rows are units no column may be called filename or file_row_number; "
             "rename it, or name the key of the units."
         )
     checks = {name: check for name, check in columns.items() if check is not None}
-    return names, _files(links, rows_named, checks)
+    return names, _files(links, rows_named, checks, named)
 
 
 def _csv(
@@ -231,9 +246,21 @@ def _csv(
     return form, _files(typed, rows_named, {})
 
 
-def _files(links: Mapping[Path, str], rows_named: bool, checks: Mapping[str, Check]) -> Rows:
+def _files(
+    links: Mapping[Path, str],
+    rows_named: bool,
+    checks: Mapping[str, Check],
+    named: Sequence[FolderColumn] = (),
+) -> Rows:
+    """- `named`: columns that the names of the folders give."""
     paths = ", ".join(map(literal_path, links))
     options = "hive_partitioning = false, can_have_nan = true"
+    if named:
+        kinds = (f"{quoted(each.name)}: {_FOLDER_TYPES[each.type]}" for each in named)
+        options = (
+            "hive_partitioning = true, hive_types_autocast = false, "
+            f"hive_types = {{{', '.join(kinds)}}}, can_have_nan = true"
+        )
     name = order = ""
     if rows_named:
         options += ", filename = true, file_row_number = true"

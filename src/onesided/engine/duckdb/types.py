@@ -47,7 +47,7 @@ def field_of(kind: str) -> Field:
     if digits is not None:
         return Field.decimal(*digits)
     if _is_timestamp(kind):
-        return Field(Type.TIMESTAMP)
+        return Field(Type.TIMESTAMP, zoned=kind in (_ZONED, "TIMESTAMPTZ_NS"))
     if kind.startswith("ENUM("):
         return Field(Type.TEXT)
     return Field(_TYPES.get(kind, Type.OTHER))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from onesided.language.tree import Operator, Part
+from onesided.language.tree import Operator, Part, Span
 from onesided.language.types import Type
 from onesided.language.words import quoted
 from onesided.language.writer import Writer
@@ -46,3 +46,8 @@ class DuckDBWriter(Writer):
                 return f"isodow({text})"
             case Part.DATE:
                 return f"CAST({text} AS DATE)"
+            case _:
+                return f"{part.value}({text})"
+
+    def start_of(self, span: Span, text: str, kind: Type) -> str:
+        return f"CAST(date_trunc('{span.value}', {text}) AS {self.types[kind]})"

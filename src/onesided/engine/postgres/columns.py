@@ -87,7 +87,7 @@ class PostgresColumn:
             if precision <= _MOST_DIGITS and scale <= precision:
                 return Field.decimal(precision, scale, nullable=True)
         if self.kind in ("date", "timestamp", "timestamptz"):
-            return Field(_TYPES[self.kind])
+            return Field(_TYPES[self.kind], zoned=self.kind == "timestamptz")
         return Field(_TYPES.get(self.kind, Type.OTHER), not self.required)
 
     @property

@@ -24,7 +24,10 @@ from onesided.engine.base import (
     Placed,
     SampleQuery,
 )
-from onesided.engine.postgres.catalog import find_table, row_sums
+from onesided.engine.beside import Beside, FoundTable, SecretLookup, check_unique, repeated_keys
+from onesided.engine.columns_read import ColumnsRead
+from onesided.engine.postgres.beside import ServerTables
+from onesided.engine.postgres.catalog import Table, find_table, row_sums
 from onesided.engine.postgres.connection import (
     COIN_KEY,
     NO_RIGHT,
@@ -88,12 +91,14 @@ class PostgresEngine(RemoteEngine):
         self._connection: Any = None
         self._state: str | None = None
         self._units: int | None = None
+        self._tables, self._beside = ServerTables(), Beside()
         try:
             with opening(), self.transaction() as transaction:
                 check_server(transaction)
                 self.table = find_table(transaction.rows, table, lambda: schemas_of_user(url))
                 check_format(self.format, format)
-                self._unit = unit.bind(self.table.schema)
+                self._schema = unit.zones.applied(self.table.schema)
+                self._unit = unit.bind(self._schema)
                 self._arrow = self._described(transaction)
         except BaseException:
             self.close()
@@ -104,7 +109,7 @@ class PostgresEngine(RemoteEngine):
 
     @property
     def schema(self) -> Schema:
-        return self.table.schema
+        return self._beside.schema(self._schema)
 
     @property
     def format(self) -> dict[str, Any]:
@@ -122,7 +127,7 @@ class PostgresEngine(RemoteEngine):
     def inspect(self) -> Inspection:
         with opening(), self.transaction() as transaction:
             if self.table.computed:
-                self._evaluate(transaction)
+                self._evaluate(transaction, self.table)
             units, orphans = transaction.rows(self.statements.inspection())[0]
         self._units = int(units)
         return Inspection(units=self._units, rows_without_key=int(orphans))
@@ -137,8 +142,33 @@ class PostgresEngine(RemoteEngine):
                 "A view does not tell when its data change; name their state with a version."
             )
         with opening(), self.transaction() as transaction:
-            self._state = self.table.state(transaction.rows)
+            self._state = self._found_state(transaction)
         return self._state
+
+    def _found_state(self, transaction: Transaction) -> str:
+        """Of the table and of those beside it."""
+        own = self.table.state(transaction.rows)
+        return self._beside.fingerprint(own, self._tables.states(transaction.rows))
+
+    def lookup_table(
+        self, name: str, source: Any, table: str | None, format: Mapping[str, Any] | None
+    ) -> FoundTable:
+        named = table if table is not None else source
+        if not isinstance(named, str):
+            raise RequestError(f"The lookup table {name} must be a table of the same server.")
+        with opening(), self.transaction() as transaction:
+            found = find_table(transaction.rows, named, lambda: schemas_of_user(self._url))
+            check_format(found.format, format)
+            return self._tables.add(name, found)
+
+    def look_up(self, lookups: tuple[SecretLookup, ...]) -> None:
+        with opening(), self.transaction() as transaction:
+            self._tables.evaluate(lambda table: self._evaluate(transaction, table))
+            for lookup in lookups:
+                found = transaction.rows(repeated_keys(lookup, _FLAVOUR))
+                check_unique(lookup, int(found[0][0]))
+            self._beside = Beside(self._tables.checked(lookups))
+            self._arrow = self._described(transaction)
 
     def sample(self, query: SampleQuery) -> Iterator[pa.RecordBatch]:
         """The rows of the kept units, sorted by key and content."""
@@ -153,7 +183,8 @@ class PostgresEngine(RemoteEngine):
     def count(self, query: CountQuery) -> GroupCounts:
         with releasing(), self.reading(query.coins) as transaction:
             transaction.allow_more_memory()
-            table = transaction.table(self.statements.count(query))
+            statements = self._reading_of(ColumnsRead.by_count(query).all)
+            table = transaction.table(statements.count(query))
             return GroupCounts.of(_with_decimals(table, query.listed), query.listed)
 
     def check_place(self, place: str) -> None:
@@ -200,23 +231,34 @@ class PostgresEngine(RemoteEngine):
 
     @property
     def statements(self) -> PostgresStatements:
+        """Those that may read any column."""
+        return self._reading_of(None)
+
+    def _reading_of(self, read: frozenset[str] | None) -> PostgresStatements:
+        """The statements that read these columns alone."""
         relation = Relation(
             source=self.table.source,
             schema=self.schema,
             unit=self._unit,
             coin_key=COIN_KEY,
             unique=self.rows_are_units,
+            beside=self._beside.lookups,
+            read=read,
         )
         many = self._units is None or self._units > _FEW_UNITS
         return PostgresStatements.on(relation, _FLAVOUR, many_units=many)
 
     def ordered_sample(self, query: SampleQuery) -> str:
-        return self.statements.sample(query) + self.statements.order(query.columns)
+        statements = self._reading_of(ColumnsRead.by_sample(query).all)
+        return statements.sample(query) + statements.order(query.columns)
 
     def _described(self, transaction: Transaction) -> pa.Schema:
         """The types in which the columns leave."""
         listed = ", ".join(self._outgoing(column) for column in self.schema)
-        empty = transaction.table(f"SELECT {listed} FROM {self.table.source} osd_t LIMIT 0")
+        source = self.table.source
+        if self._beside.lookups:
+            source = self.statements.relation.source
+        empty = transaction.table(f"SELECT {listed} FROM {source} osd_t LIMIT 0")
         fields = []
         for field in empty.schema:
             digits = self.schema[field.name].digits
@@ -231,15 +273,15 @@ class PostgresEngine(RemoteEngine):
             return f"CAST({name} AS TEXT) AS {name}"
         return name
 
-    def _evaluate(self, transaction: Transaction) -> None:
+    def _evaluate(self, transaction: Transaction, table: Table) -> None:
         """What a view computes can fail on a row: it fails now, and not after a charge."""
         try:
-            self.table.evaluate(transaction.rows)
+            table.evaluate(transaction.rows)
         except driver_errors() as error:
             state = str(getattr(error, "sqlstate", None) or "")
             if state[:2] in _FAILS_ON_A_ROW and state != NO_RIGHT:
                 raise SourceError(
-                    f"What {self.table.name} computes fails on one of its rows, or needs a name "
+                    f"What {table.name} computes fails on one of its rows, or needs a name "
                     "without a schema; mend it, or make a table of it."
                 ) from None
             raise
@@ -248,9 +290,12 @@ class PostgresEngine(RemoteEngine):
     def reading(self, coins: Coins | None) -> Iterator[Transaction]:
         """A transaction in which the table still is what it was and the coin key is set."""
         with self.transaction() as transaction:
-            if not self.table.is_as_opened(transaction.rows):
+            if not (
+                self.table.is_as_opened(transaction.rows)
+                and self._tables.are_as_opened(transaction.rows)
+            ):
                 raise ReleaseFailed(COLUMNS_CHANGED)
-            if self._state is not None and self.table.state(transaction.rows) != self._state:
+            if self._state is not None and self._found_state(transaction) != self._state:
                 raise ReleaseFailed(
                     "The data changed since they were opened, and the charge stands; open them "
                     "again and repeat the request."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from onesided.language.tree import Operator, Part
+from onesided.language.tree import Operator, Part, Span
 from onesided.language.types import INT64_MAX, INT64_MIN, Type
 from onesided.language.words import quoted
 from onesided.language.writer import Writer
@@ -49,3 +49,10 @@ class PostgresWriter(Writer):
                 return f"CAST(extract(ISODOW FROM {text}) AS INTEGER)"
             case Part.DATE:
                 return f"CAST({text} AS DATE)"
+            case _:
+                return f"CAST(extract({part.name} FROM {text}) AS INTEGER)"
+
+    def start_of(self, span: Span, text: str, kind: Type) -> str:
+        # Of a date it would be a point in time in the zone of the session.
+        moment = f"date_trunc('{span.value}', CAST({text} AS TIMESTAMP))"
+        return f"CAST({moment} AS {self.types[kind]})"

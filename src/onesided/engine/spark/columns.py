@@ -49,7 +49,8 @@ def field_of(kind: str) -> Field:
         return Field.decimal(int(decimal[1]), int(decimal[2]))
     if _TEXT.fullmatch(kind):
         return Field(Type.TEXT)
-    return Field(_TYPES[kind][0] if kind in _TYPES else Type.OTHER)
+    # A file's times in milliseconds are read as what they count from: no zone is known of them.
+    return Field(_TYPES[kind][0] if kind in _TYPES else Type.OTHER, zoned=kind == "timestamp")
 
 
 def arrow_of(kind: str) -> pa.DataType:

@@ -21,6 +21,15 @@ from onesided.data.files import read_batches
 from onesided.data.private import PrivateDirectory
 from onesided.data.units import Unit
 from onesided.engine.base import Coins, CountQuery, GroupCounts, Inspection, Placed, SampleQuery
+from onesided.engine.beside import (
+    Beside,
+    FoundTable,
+    SecretLookup,
+    check_unique,
+    readable,
+    repeated_keys,
+)
+from onesided.engine.columns_read import ColumnsRead
 from onesided.engine.flavour import Flavour
 from onesided.engine.remote import RemoteEngine, cast_batch
 from onesided.engine.spark.failures import opening, releasing
@@ -44,7 +53,7 @@ from onesided.engine.spark.session import (
     started,
     unwarned,
 )
-from onesided.engine.spark.source import find_source
+from onesided.engine.spark.source import SparkSource, find_source
 from onesided.engine.sql import Relation, Statements
 from onesided.errors import SourceError
 from onesided.language import Schema, Type
@@ -116,20 +125,23 @@ class SparkEngine(RemoteEngine):
         self._views: list[str] = []
         self._units: int | None = None
         self._bytes: int | None = None
+        self._tables: dict[str, SparkSource] = {}
+        self._beside = Beside()
         try:
             with opening(), settings(self._spark, {**PINNED, **EXACT_NAMES}):
                 self._source = find_source(self.session, source, table, unit, format)
                 self.view = self._named(self._source.frame)
                 scans = None if self._source.rows is None else self._source.rows.scans
                 self._scans = None if scans is None else self._named(scans)
-            self._unit = unit.bind(self.schema)
+            self._schema = unit.zones.applied(self._source.schema)
+            self._unit = unit.bind(self._schema)
         except BaseException:
             self.close()
             raise
 
     @property
     def schema(self) -> Schema:
-        return self._source.schema
+        return self._beside.schema(self._schema)
 
     @property
     def format(self) -> dict[str, Any]:
@@ -137,7 +149,8 @@ class SparkEngine(RemoteEngine):
 
     @property
     def _leaving(self) -> pa.Schema:
-        return self._source.arrow
+        tables = {name: each.arrow for name, each in self._tables.items()}
+        return self._beside.leaving(self._source.arrow, tables)
 
     def inspect(self) -> Inspection:
         with opening(), self._pinned():
@@ -149,13 +162,32 @@ class SparkEngine(RemoteEngine):
 
     def fingerprint(self) -> str:
         with opening(), self._pinned():
-            state = self._source.state()
-        if state is None:
+            states = [each.state() for each in (self._source, *self._tables.values())]
+        known = [state for state in states if state is not None]
+        if len(known) < len(states):
             raise SourceError(
                 "A table of Spark does not tell when its data change; "
                 "name their state with a version."
             )
-        return state
+        return self._beside.fingerprint(known[0], known[1:])
+
+    def lookup_table(
+        self, name: str, source: Any, table: str | None, format: Mapping[str, Any] | None
+    ) -> FoundTable:
+        with opening(), self._pinned(EXACT_NAMES):
+            # Its rows are found by a key, and need no names of their own.
+            found = find_source(self.session, source, table, Unit((name,)), format)
+            view = self._named(found.frame)
+            found.check_values(view, self._spark)
+        self._tables[name] = found
+        return FoundTable(name, readable(found.schema), found.format, view, held=False)
+
+    def look_up(self, lookups: tuple[SecretLookup, ...]) -> None:
+        with opening(), self._pinned():
+            for lookup in lookups:
+                row = self._spark.sql(repeated_keys(lookup, _FLAVOUR)).collect()[0]
+                check_unique(lookup, int(row[0]))
+        self._beside = Beside(lookups)
 
     def sample(self, query: SampleQuery) -> Iterator[pa.RecordBatch]:
         """The rows in the order of every engine.
@@ -188,7 +220,8 @@ class SparkEngine(RemoteEngine):
 
     def statement(self, query: CountQuery, coin_key: str = "") -> str:
         """What counts; `coin_key` is the expression that reads the key."""
-        return self._statements(coin_key, self._counting(query.coins)).count(query)
+        read = ColumnsRead.by_count(query).all
+        return self._statements(coin_key, self._counting(query.coins), read=read).count(query)
 
     def check_place(self, place: str) -> None:
         check_place(self._spark, place)
@@ -214,7 +247,11 @@ class SparkEngine(RemoteEngine):
         self.session.close()
 
     def _statements(
-        self, coin_key: str = "", flavour: Flavour = _FLAVOUR, view: str | None = None
+        self,
+        coin_key: str = "",
+        flavour: Flavour = _FLAVOUR,
+        view: str | None = None,
+        read: frozenset[str] | None = None,
     ) -> Statements:
         relation = Relation(
             source=view or self.view,
@@ -222,6 +259,8 @@ class SparkEngine(RemoteEngine):
             unit=self._unit,
             coin_key=coin_key,
             row_text=NAME,
+            beside=self._beside.lookups,
+            read=read,
         )
         return Statements.on(relation, flavour)
 
@@ -233,7 +272,8 @@ class SparkEngine(RemoteEngine):
         if self._scans is not None:
             fixed.update(_WHOLE_SCANS)
         with self._coin_key(query.coins) as key, self._pinned(fixed):
-            statements = self._statements(key, view=self._scans)
+            read = ColumnsRead.by_sample(query).all
+            statements = self._statements(key, view=self._scans, read=read)
             if single is not None:
                 yield self._single_rows(statements, query, single)
             elif self._units is not None and set(self._unit.columns) <= set(query.columns):
@@ -329,7 +369,8 @@ class SparkEngine(RemoteEngine):
         self, more: Mapping[str, str] = MappingProxyType({})
     ) -> AbstractContextManager[None]:
         """The settings under which every statement runs, and some for this one."""
-        names = EXACT_NAMES if self._source.reads_files else {}
+        sources = (self._source, *self._tables.values())
+        names = EXACT_NAMES if any(each.reads_files for each in sources) else {}
         return settings(self._spark, {**PINNED, **names, **more})
 
     def _named(self, frame: DataFrame) -> str:

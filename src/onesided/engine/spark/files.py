@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
 
+from onesided.engine.sources import Files
 from onesided.engine.spark.columns import field_of
 from onesided.errors import SourceError
 from onesided.language import Type
@@ -16,6 +17,8 @@ from onesided.language import Type
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+#: What Spark reads the names of folders as.
+FOLDER_TYPES = {Type.INTEGER: "bigint", Type.DATE: "date", Type.TEXT: "string"}
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 
 
@@ -40,6 +43,12 @@ def exists(spark: SparkSession, place: str) -> bool:
             return False
         raise
     return True
+
+
+def names_in(files: Files) -> list[str]:
+    """The columns within the first of the files; the others have the same."""
+    with files.paths[0].open("rb") as file:
+        return list(pq.read_schema(file).names)
 
 
 def in_milliseconds(paths: Iterable[Path], kinds: Mapping[str, str]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,6 +14,7 @@ from urllib.parse import unquote
 import pyarrow as pa
 
 from onesided.data.units import Unit
+from onesided.engine.hive import agreed_columns
 from onesided.engine.names import check_names
 from onesided.engine.remote import check_format
 from onesided.engine.sources import Files, Format, file_tag
@@ -24,7 +25,14 @@ from onesided.engine.spark.columns import (
     field_of,
     normalised,
 )
-from onesided.engine.spark.files import exists, in_milliseconds, is_local, literal_path
+from onesided.engine.spark.files import (
+    FOLDER_TYPES,
+    exists,
+    in_milliseconds,
+    is_local,
+    literal_path,
+    names_in,
+)
 from onesided.engine.spark.flavour import SparkFlavour
 from onesided.engine.spark.scans import NAME, ORDER, NamedRows, named_rows
 from onesided.engine.spark.session import Session
@@ -195,12 +203,16 @@ def _read_here(spark: SparkSession, files: Files, frozen: Mapping[str, Any] | No
     if files.format is not Format.PARQUET:
         raise SourceError("Spark reads Parquet files here; convert the CSV files first.")
     places = [f"file://{literal_path(os.fspath(path))}" for path in files.paths]
+    agreed = None if frozen is None else [each["name"] for each in frozen["columns"]]
+    named = {each.name: each.type for each in agreed_columns(files, names_in(files), agreed)}
+    reader = spark.read.option("basePath", f"file://{files.base}") if named else spark.read
     # A file may have columns that others have not: all of them are looked at, by Spark and here.
-    found = spark.read.option("mergeSchema", "true").parquet(*places)
-    kinds = _kinds(found)
+    found = reader.option("mergeSchema", "true").parquet(*places)
+    kinds = {name: kind for name, kind in _kinds(found).items() if name not in named}
     kinds.update(dict.fromkeys(in_milliseconds(files.paths, kinds), MILLISECONDS))
+    kinds.update({name: FOLDER_TYPES[kind] for name, kind in named.items()})
     kinds = _in_order(kinds, frozen)
-    frame = spark.read.schema(_stored(found.schema, kinds)).parquet(*places)
+    frame = reader.schema(_stored(found.schema, kinds, named)).parquet(*places)
     addresses = {_local_path(each): _address(each) for each in frame.inputFiles()}
     if set(addresses) != set(files.paths):
         raise SourceError(
@@ -259,16 +271,18 @@ def _place(names: list[str], name: str) -> int:
     return names.index(name) if name in names else len(names)
 
 
-def _stored(found: StructType, kinds: Mapping[str, str]) -> StructType:
-    """The columns as they are read from files."""
+def _stored(found: StructType, kinds: Mapping[str, str], named: Collection[str] = ()) -> StructType:
+    """The columns as they are read from files; what folders name is read as what it is for us."""
     from pyspark.sql.types import LongType, StructField, StructType
 
-    return StructType(
-        [
-            StructField(name, LongType() if kind == MILLISECONDS else found[name].dataType)
-            for name, kind in kinds.items()
-        ]
-    )
+    stored = StructType()
+    for name, kind in kinds.items():
+        if name in named:
+            stored.add(name, kind)
+        else:
+            number = kind == MILLISECONDS
+            stored.add(StructField(name, LongType() if number else found[name].dataType))
+    return stored
 
 
 def _typed(

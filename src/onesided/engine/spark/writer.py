@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from decimal import Decimal
 from typing import ClassVar
 
 from onesided.errors import PolicyError
-from onesided.language.tree import Operator, Part
+from onesided.language.tree import Literal, Operator, Part, Span
 from onesided.language.types import Type
 from onesided.language.words import quoted
 from onesided.language.writer import Writer
@@ -65,6 +66,13 @@ class SparkWriter(Writer):
         }
         return f"{functions[operator]}(CAST({left} AS BIGINT), CAST({right} AS BIGINT))"
 
+    def on_the_wall(self, text: str, changes: Sequence[tuple[datetime, int]]) -> str:
+        # Spark takes minutes to plan the cases of such a list, and a moment for an array.
+        starts = ", ".join(self.write(Literal(Type.TIMESTAMP, start)) for start, _ in changes)
+        ahead = ", ".join(str(seconds) for _, seconds in changes)
+        past = f"greatest(1, size(filter(array({starts}), osd_start -> osd_start <= {text})))"
+        return f"timestampadd(SECOND, element_at(array({ahead}), {past}), {text})"
+
     def part_of(self, part: Part, text: str) -> str:
         match part:
             case Part.HOUR:
@@ -73,3 +81,16 @@ class SparkWriter(Writer):
                 return f"(weekday({text}) + 1)"
             case Part.DATE:
                 return f"CAST({text} AS DATE)"
+            case _:
+                return f"{part.value}({text})"
+
+    def start_of(self, span: Span, text: str, kind: Type) -> str:
+        # date_trunc() would go through the zone of the session.
+        day = f"CAST({text} AS DATE)"
+        if span in (Span.HOUR, Span.MINUTE):
+            minutes = f"60 * hour({text})"
+            if span is Span.MINUTE:
+                minutes = f"{minutes} + minute({text})"
+            return f"timestampadd(MINUTE, {minutes}, CAST({day} AS {self.types[kind]}))"
+        start = day if span is Span.DAY else f"trunc({day}, '{span.value}')"
+        return f"CAST({start} AS {self.types[kind]})"

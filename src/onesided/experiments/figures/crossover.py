@@ -6,7 +6,7 @@ from math import exp, log
 
 import numpy as np
 
-from onesided.charts import Axes, Series, comparison, svg
+from onesided.charts.comparison import Axes, Series, comparison, svg
 from onesided.data.histogram import Floats
 from onesided.experiments.figure import PaperFigure
 from onesided.experiments.measures.histograms import CROSSOVER, CROSSOVER_METHODS, FLAT_BINS

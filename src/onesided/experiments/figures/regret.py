@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onesided.charts import Axes, comparison, svg
+from onesided.charts.comparison import Axes, comparison, svg
 from onesided.experiments.figure import PaperFigure, lines, numbers, percent
 from onesided.experiments.figures.benchmarks import (
     POLICY_NAMES,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import exp
 
-from onesided.charts import Axes, Series, comparison, svg
+from onesided.charts.comparison import Axes, Series, comparison, svg
 from onesided.experiments.figure import PaperFigure, percent
 from onesided.experiments.measures.sampling import KEPT_SHARE
 from onesided.experiments.setting import ReproductionSetting

@@ -30,7 +30,7 @@ def checked(
     if policy is not None:
         findings += unknown_literals(policy, counted)
     findings += unlike_domains({**facts.domains, **domains}, counted)
-    findings += identifiers(counted, facts.units)
+    findings += identifiers(counted, facts.units, facts.shown)
     return SourceCheck(
         units=facts.units,
         rows=rows,

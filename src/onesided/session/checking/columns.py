@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from onesided.language import Key, Schema, Type
+from onesided.language import Field, Key, Schema, Type
 from onesided.language.tree import Column, Like
 from onesided.session.checking.counted import Counted
 from onesided.session.checking.report import ColumnSeen, Concern
@@ -25,32 +25,38 @@ _FEW = 20
 def seen(schema: Schema, unit: tuple[str, ...]) -> tuple[ColumnSeen, ...]:
     """Every column with its type."""
     return tuple(
-        ColumnSeen(name, field.type.value, field.nullable, _note(name, field.type, unit))
+        ColumnSeen(name, field.type.value, field.nullable, _note(name, field, unit))
         for name, field in schema.fields
     )
 
 
-def _note(name: str, kind: Type, unit: tuple[str, ...]) -> str:
+def _note(name: str, field: Field, unit: tuple[str, ...]) -> str:
     notes = ["part of the unit key"] if name in unit else []
-    if kind is Type.TIMESTAMP:
-        notes.append("a time with a zone is read in UTC, one without as it is written")
+    kind = field.type
+    if field.zone is not None:
+        notes.append(f"hours and days are those in {field.zone}")
+    elif field.zoned:
+        notes.append("a time with a zone; hours and days are those in UTC unless time_zone is said")
+    elif kind is Type.TIMESTAMP:
+        notes.append("a time without a zone, as it is written")
     if kind is Type.OTHER:
         notes.append("of a type of which a policy can only ask whether it is NULL")
     return "; ".join(notes)
 
 
-def identifiers(table: Counted, units: int) -> Iterator[Concern]:
-    """Columns that look as if they named somebody, and that a sample would publish."""
+def identifiers(table: Counted, units: int, shown: Iterable[str]) -> Iterator[Concern]:
+    """Columns that look as if they named somebody, among those that a sample of all publishes."""
     schema = table.engine.schema
-    for name, field in schema.fields:
+    for name in shown:
         if name in table.engine.unit.columns:
             continue
-        why = _why_personal(name, field.type, table, units)
+        why = _why_personal(name, schema[name].type, table, units)
         if why is not None:
             yield Concern(
                 name,
-                f"It {why}, and a sample publishes it; name the columns of a sample to leave it "
-                "out.",
+                f"It {why}, and a sample publishes it; withhold it, or name the "
+                "columns of a sample.",
+                withhold=True,
             )
 
 

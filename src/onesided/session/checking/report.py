@@ -13,10 +13,14 @@ SECRET = (
 
 @dataclass(frozen=True)
 class Concern:
-    """One thing that somebody should look at: `about` a column, a policy or a domain."""
+    """One thing that somebody should look at: `about` a column, a policy or a domain.
+
+    - `withhold`: the column had better never leave.
+    """
 
     about: str
     text: str
+    withhold: bool = False
 
 
 @dataclass(frozen=True)
@@ -66,6 +70,11 @@ class SourceCheck:
 
     def __bool__(self) -> bool:
         return not self.findings
+
+    @property
+    def proposed(self) -> tuple[str, ...]:
+        """The columns that had better be withheld."""
+        return tuple(each.about for each in self.findings if each.withhold)
 
     def to_json(self) -> dict[str, Any]:
         """The check as plain JSON."""

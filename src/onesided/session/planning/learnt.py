@@ -6,13 +6,13 @@ shows of non-sensitive units is supposed of all units.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from onesided.data.release import ReleaseKind, table_of
+from onesided.data.release import Receipt, ReleaseKind, TableRelease, table_of
 from onesided.engine.base import CountQuery, Engine
 from onesided.engine.columns_read import ColumnsRead
 from onesided.language import Predicate
@@ -86,6 +86,20 @@ class Learnt:
                 supposed = replace(supposed, groups=found)
                 sources.append(f"{found:,} groups, as were released about these keys")
         return Basis(supposed, tuple(sources))
+
+    def counted(self, columns: Sequence[str]) -> list[TableRelease]:
+        """The counts of all units by one of these columns, the latest first."""
+        found = []
+        for record in reversed(self.pricing.within(self.scope)):
+            asked = record.charge.description
+            plain = asked.get("kind") == ReleaseKind.COUNT.value and asked.get("where") is None
+            by = asked.get("by", ())
+            special = {TOUCHING, "ngrams", "join", "step"} & set(asked)
+            if plain and len(by) == 1 and by[0] in columns and not special:
+                stored = self.pricing.stored(record)
+                if stored is not None:
+                    found.append(TableRelease(Receipt(stored.receipt), stored.payload))
+        return found
 
     def share(self, stated: float | None = None) -> Basis:
         """The share of non-sensitive units: as it is stated, as in a sample, or assumed."""

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
 
 from onesided.data.expectation import STATED_GROUPS
 from onesided.digits import plain_size
-from onesided.errors import RequestError
 from onesided.loss import show
 from onesided.mechanisms.base import PublicShape
 from onesided.mechanisms.buckets.algorithm import BucketAlgorithm
@@ -21,6 +20,9 @@ from onesided.session.planning.pricing import Price
 from onesided.session.questions.base import Missing
 from onesided.session.questions.expected import Expectation
 from onesided.session.supposed import Basis
+
+if TYPE_CHECKING:
+    from onesided.charts.picture import Picture
 
 LEAST_SAID = 0.05
 """Less than that a group is not worth a sentence."""
@@ -130,6 +132,9 @@ class Option:
         return (self.note or "yes") if self.fits else "no: over budget"
 
 
+ErrorAt: TypeAlias = Callable[[Option, Fraction], float | None]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Plan:
     """All ways to answer one question: what can be had first, the most exact one on top.
@@ -141,6 +146,8 @@ class Plan:
       expected errors are of what is counted; None where nobody knows.
     - `curve`: of a count, the errors for a range of bounds; None where nobody knows.
     - `together`: of figures of one answer, which are asked for together, what all of them cost.
+    - `lookups`: in words, what rows of lookup tables cost that decide over several units.
+    - `error_at`: the expected error of an option at another ε.
     """
 
     by: tuple[str, ...]
@@ -153,6 +160,8 @@ class Plan:
     left_out: float | None = None
     curve: Curve | None = None
     together: Price | None = None
+    lookups: tuple[str, ...] = ()
+    error_at: ErrorAt | None = field(default=None, compare=False)
 
     @property
     def best(self) -> Option | None:
@@ -205,6 +214,7 @@ class Plan:
             "budget": None if self.budget is None else show(self.budget),
             "cost": None if self.cost is None else show(self.cost),
             "left_out_per_group": self.left_out,
+            "lookups": list(self.lookups),
             "bounds": None if self.curve is None else self.curve.to_json(),
             "options": [row.to_json() for row in self.rows],
         }
@@ -275,30 +285,14 @@ class Plan:
             )
         return said if self.curve is None else [*said, self.curve.said]
 
-    def plot(self) -> Any:
-        """A chart of the errors for a range of bounds on groups (needs the extra `charts`)."""
-        if self.curve is None:
-            raise RequestError(
-                "Nothing is known of how many groups units are in; release a sample, or `touches`."
-            )
-        from onesided.charts import Axes, Series, comparison
+    def plot(self) -> Picture:
+        """A chart of the expected errors: by mechanism, by ε and by the bound on groups.
 
-        bounds = self.curve.bounds
-        lines = {
-            "all units": [each.total for each in bounds],
-            "noise alone": [each.noise for each in bounds],
-            "left out": [each.cut for each in bounds],
-        }
-        places = [float(each.k) for each in bounds]
-        series = [Series(name=name, x=places, y=y, low=y, high=y) for name, y in lines.items()]
-        axes = Axes(
-            x="max_groups",
-            y="expected error of a group",
-            log_x=len(bounds) > 1,
-            log_y=False,
-            mark=float(self.curve.best.k),
-        )
-        return comparison({self.curve.mechanism: series}, axes, title="Bounds on groups")
+        It needs the extra `charts`.
+        """
+        from onesided.session.planning.drawing import drawn
+
+        return drawn(self)
 
     def folded(self) -> list[str]:
         """What is said of the options that are not shown."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
+from onesided.data.release import TableRelease
 from onesided.errors import RequestError
 from onesided.language.tree import Value
 from onesided.loss import Number, privacy_budget, privacy_loss, show
@@ -16,11 +17,12 @@ from onesided.session.asking import Asker, MaxGroups
 from onesided.session.best_bound import Curve, left_out
 from onesided.session.books import Books
 from onesided.session.grouping import Grouping
+from onesided.session.lookups import row_costs
 from onesided.session.planning.allocation import Allocation, Wish, allocated, wishes
 from onesided.session.planning.learnt import Learnt
 from onesided.session.planning.least import MOST_PLANNED, Aim
 from onesided.session.planning.options import CountWays, PlannedQuestion, bounded, option
-from onesided.session.planning.plan import Option, Plan, cheapness, usefulness
+from onesided.session.planning.plan import ErrorAt, Option, Plan, cheapness, usefulness
 from onesided.session.planning.pricing import Price, Pricing
 from onesided.session.planning.samples import SamplePlan, sample_plan
 from onesided.session.questions.expected import Expectation
@@ -235,6 +237,19 @@ class Planner:
             lambda query, aim: self._statement(query, (), aim, supposing, asked),
         )
 
+    def counted(
+        self,
+        columns: Sequence[str],
+        *,
+        policy: str | Policy | None = None,
+        part: Mapping[str, Any] | None = None,
+    ) -> list[TableRelease]:
+        """The counts by one of these columns that were released already, the latest first."""
+        question = self.asking.sample(MOST_PLANNED, None, None, policy=policy, part=part)
+        with self.turn:
+            learnt = Learnt(self.asking.facts, self._pricing(), question.scope)
+            return learnt.counted(columns)
+
     def known(self, groups: Grouping, within: Scope) -> Basis:
         """What is known of groups from what was released."""
         with self.turn:
@@ -288,7 +303,14 @@ class Planner:
             options = sorted(counted.options(aim), key=order)
             if aim.epsilon is None:
                 curve = counted.curve(options[0].epsilon)
-            return self._plan(groups, basis, pricing, options, curve=curve)
+            return self._plan(
+                groups,
+                basis,
+                pricing,
+                options,
+                curve=curve,
+                error_at=lambda row, at: counted.expected(counted.question(row.mechanism, at)),
+            )
 
     def _together(self, asked: Figures, aim: Aim, supposing: Supposing) -> Plan:
         """The figures of one answer, all of the same groups and at the same share of ε."""
@@ -306,7 +328,16 @@ class Planner:
                 never = f"an error stays above ±{aim.error:g} up to ε = {show(MOST_PLANNED)}"
                 options = [replace(each, refusal=never) for each in options]
             price = pricing.together(list(figures.values()))
-            return self._plan(first.groups, basis, pricing, options, together=price)
+            return self._plan(
+                first.groups,
+                basis,
+                pricing,
+                options,
+                together=price,
+                error_at=lambda row, at: _largest(
+                    {row.figure: asked(at * len(figures))[row.figure]}, basis.supposed
+                ),
+            )
 
     def _plan(
         self,
@@ -317,6 +348,7 @@ class Planner:
         *,
         curve: Curve | None = None,
         together: Price | None = None,
+        error_at: ErrorAt | None = None,
     ) -> Plan:
         units = self.asking.facts.units
         return Plan(
@@ -330,6 +362,8 @@ class Planner:
             left_out=left_out(groups, basis.supposed, units),
             curve=curve,
             together=together,
+            lookups=row_costs(self.asking.facts.lookups),
+            error_at=error_at,
         )
 
     def _basis(

@@ -9,6 +9,7 @@ from typing import Any
 
 from onesided.loss import show
 from onesided.mechanisms.rr import keep_probability
+from onesided.session.lookups import row_costs
 from onesided.session.planning.learnt import Learnt
 from onesided.session.questions.samples import Samples
 
@@ -25,6 +26,8 @@ class SamplePlan:
     - `rows`: how many rows, as many a unit as in a sample that was released; None without one.
     - `cost`, `fits`: as in an option of a plan.
     - `sources`: in words, what is supposed.
+    - `columns`: the columns that will leave.
+    - `lookups`: in words, what rows of lookup tables cost that decide over several units.
     """
 
     epsilon: Fraction
@@ -36,6 +39,8 @@ class SamplePlan:
     sources: tuple[str, ...]
     left: Fraction | None
     budget: Fraction | None
+    columns: tuple[str, ...]
+    lookups: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON; exact numbers are texts."""
@@ -44,6 +49,8 @@ class SamplePlan:
             "units": self.units,
             "spread": self.spread,
             "rows": self.rows,
+            "columns": list(self.columns),
+            "lookups": list(self.lookups),
             "cost": None if self.cost is None else show(self.cost),
             "fits": self.fits,
             "supposed_from": list(self.sources),
@@ -74,7 +81,9 @@ class SamplePlan:
     def __str__(self) -> str:
         cost = "unknown" if self.cost is None else show(self.cost)
         fits = "" if self.fits else ", over budget"
-        return "\n".join([f"{self.said}; cost ε = {cost}{fits}", *self.sources])
+        leaving = f"columns that will leave: {', '.join(self.columns)}"
+        first = f"{self.said}; cost ε = {cost}{fits}"
+        return "\n".join([first, leaving, *self.lookups, *self.sources])
 
 
 def sample_plan(question: Samples, learnt: Learnt, *, share: float | None) -> SamplePlan:
@@ -96,6 +105,8 @@ def sample_plan(question: Samples, learnt: Learnt, *, share: float | None) -> Sa
         sources=basis.sources,
         left=learnt.pricing.left,
         budget=learnt.pricing.budget,
+        columns=question.columns,
+        lookups=row_costs(question.facts.lookups),
     )
 
 

@@ -7,13 +7,16 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
+import pyarrow.compute as pc
+
 from onesided.data.units import Unit
 from onesided.engine.lookups import found
 from onesided.errors import RequestError
 from onesided.language import BoundPredicate, Key, Predicate, Schema
-from onesided.language.query import Aggregate, Select, SelectFigure, key_text
+from onesided.language.query import Aggregate, Select, SelectFigure, key_text, public_column
+from onesided.language.ranges import Range, proven_range
 from onesided.language.tree import Column
-from onesided.loss import Number
+from onesided.loss import Number, rational
 from onesided.mechanisms.one_sided import OneSided
 from onesided.session.amounts import Amount, rows_amount, value_amount
 from onesided.session.domains import both
@@ -26,6 +29,8 @@ from onesided.session.questions.sums import Means, Sums, TotalsQuestion, present
 from onesided.session.results import AskedFigure
 from onesided.session.scope import Scope
 
+Bound: TypeAlias = Number | tuple[Number, Number]
+
 GroupQuestion: TypeAlias = CountingQuestion | TotalsQuestion
 """A question about groups."""
 
@@ -36,7 +41,9 @@ class Limits:
 
     - `max_groups`: the most groups that count for one unit.
     - `max_rows`: the most rows that count for one unit in a group, for COUNT(*) and AVG.
-    - `bounds`, `grid`: for each column that is summed, B and the width of a step.
+    - `bounds`: for each column or expression that is summed, B; or a pair, between which the value
+      of each row is known to lie. B is then the most that `max_rows` rows add.
+    - `grid`: the width of a step of it.
     - `nonnegative`: the columns in which no value is below 0.
     - `domain`: the values of a key, by its name or alias.
     - `mechanism`: what counts units.
@@ -44,11 +51,19 @@ class Limits:
 
     max_groups: int | None = None
     max_rows: int | None = None
-    bounds: Mapping[str, Number]
+    bounds: Mapping[str, Bound]
     grid: Mapping[str, Number]
     nonnegative: Collection[str]
     domain: Mapping[str, Sequence[Any]]
     mechanism: str = "auto"
+
+    def ranges(self, schema: Schema) -> dict[str, Range]:
+        """Between which numbers columns of this schema are declared to lie."""
+        return {
+            schema.resolve(name): _range(name, pair)
+            for name, pair in self.bounds.items()
+            if _is_pair(pair) and any(name.lower() == known.lower() for known in schema)
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,23 +154,59 @@ class Figures:
         assert figure.value is not None
         value, limits = figure.value.bind(self.schema), self.limits
         self.facts.withheld.refuse(value.columns, "added up")
-        bounds, grids = (self._by_value(each) for each in (limits.bounds, limits.grid))
-        if value.name not in bounds:
+        bounds, grids = self._by_value(limits.bounds), self._by_value(limits.grid)
+        declared = {name: _range(name, pair) for name, pair in bounds.items() if _is_pair(pair)}
+        ranges = {**self._public_ranges(), **declared}
+        proven = ranges.get(value.name) or proven_range(value.typed, ranges)
+        bound = None if value.name in ranges else bounds.get(value.name)
+        if bound is None and proven is not None and proven[1] > 0:
+            # What each row adds at most, as often as rows of one unit count.
+            single = self.facts.rows_are_units
+            bound = proven[1] * (1 if single else self._rows(figure).steps)
+        if bound is None:
             raise RequestError(
                 f"{figure.name} needs a bound on what one unit may add; say it with bounds, such "
                 f"as {{'{value.name}': 100}}."
             )
+        said = value.name in self._by_value(dict.fromkeys(limits.nonnegative, 1))
         return value_amount(
             value,
-            bound=bounds[value.name],
+            bound=bound,
             grid=grids.get(value.name),
-            nonnegative=value.name in self._by_value(dict.fromkeys(limits.nonnegative, 1)),
+            nonnegative=said or (proven is not None and proven[0] >= 0),
             units=self.facts.units,
         )
 
-    def _by_value(self, declared: Mapping[str, Number]) -> dict[str, Number]:
+    def _public_ranges(self) -> dict[str, Range]:
+        """Between which numbers the columns of the joined public tables lie."""
+        found = {}
+        for join in self.select.joins:
+            for name, column in self.facts.public[join.table].numbers():
+                ends = pc.min_max(column).as_py()
+                if ends["min"] is not None:
+                    found[public_column(join.table, name)] = (
+                        Fraction(ends["min"]),
+                        Fraction(ends["max"]),
+                    )
+        return found
+
+    def _by_value(self, declared: Mapping[str, Any]) -> dict[str, Any]:
         """What is declared of columns, or of expressions of them, by canonical names."""
         return {_value_named(name, self.schema).name: value for name, value in declared.items()}
+
+
+def _is_pair(bound: Bound) -> bool:
+    return isinstance(bound, tuple | list)
+
+
+def _range(name: str, pair: Any) -> Range:
+    """The ends of a declared range."""
+    if len(pair) != 2:
+        raise RequestError(f"The bounds of {name} are a number, or a pair of the least and most.")
+    low, high = (rational(end, f"a bound of {name}") for end in pair)
+    if low > high:
+        raise RequestError(f"The least that is declared of {name} is above the most.")
+    return low, high
 
 
 def _value_named(text: str, schema: Schema) -> Key:

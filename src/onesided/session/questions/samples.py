@@ -64,7 +64,8 @@ class Samples(Question, Runnable):
 
     def expected_units(self, supposed: Supposed = NOTHING_KNOWN) -> float:
         """How many units to expect, before `where` and without a part; their number is binomial."""
-        nonsensitive = self.facts.units * supposed.nonsensitive_share
+        units = self.facts.units * self.facts.chosen_share
+        nonsensitive = units * supposed.nonsensitive_share
         return nonsensitive * keep_probability(self.epsilon)
 
     def run(self, reading: Reading) -> bytes:

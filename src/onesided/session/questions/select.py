@@ -110,7 +110,7 @@ def statement(
     from onesided.language.select import parse_select
 
     catalogue = facts.catalogue
-    select = parse_select(text, catalogue, parameters)
+    select = parse_select(text, catalogue, parameters, limits.ranges(facts.schema))
     schema = catalogue.joined(select.joins)
     figures = Figures(
         facts=facts,

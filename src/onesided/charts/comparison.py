@@ -1,19 +1,15 @@
-"""Plain arrays in, Altair chart out; nothing else draws.
-
-Series differ by colour, by the shape of their points and by the dashes of their lines, so
-that a chart can be read in greyscale.
-"""
+"""Methods side by side, as points with error bars: plain arrays in, Altair chart out."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log10
 from pathlib import Path
 from typing import Any
 
+from onesided.charts.style import COLOURS, DASHES, SHAPES
 from onesided.errors import InputError
-from onesided.visible import visible
 
 try:
     import altair as alt
@@ -21,97 +17,12 @@ try:
 except ImportError:
     raise InputError("Charts need more than the core: install onesided[charts].") from None
 
-# Okabe and Ito's colours for all kinds of sight, ordered so that neighbours differ in lightness.
-COLOURS = (
-    "#000000",
-    "#E69F00",
-    "#0072B2",
-    "#56B4E9",
-    "#D55E00",
-    "#009E73",
-    "#CC79A7",
-    "#777777",
-    "#8C6D1F",
-    "#4B2E83",
-    "#A6A6A6",
-)
-SHAPES = (
-    "circle",
-    "square",
-    "triangle-up",
-    "diamond",
-    "cross",
-    "triangle-down",
-    "triangle-right",
-    "triangle-left",
-    "M0,-1L.23,-.31L.95,-.31L.36,.12L.59,.81L0,.38L-.59,.81L-.36,.12L-.95,-.31L-.23,-.31Z",
-    "M1,0L.5,.87L-.5,.87L-1,0L-.5,-.87L.5,-.87Z",
-    "M-1,-1L1,1L1,-1L-1,1Z",
-)
-DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [12, 4], [4, 1], [10, 2, 2, 2, 2, 2])
 PNG_SCALE = 2.0
 
 AIR = 0.05
 FEW_DECADES, MANY_DECADES, MOST_POWERS = 2.2, 3.5, 7
 CONNECTED_GAP, LOOSE_GAP = 0.45, 0.25
 LOG_LABEL = "datum.value >= 0.001 ? format(datum.value, ',~r') : format(datum.value, '~e')"
-
-
-Columns = Mapping[str, Sequence[Any]]
-
-
-def group_chart(columns: Columns, keys: Sequence[str], figure: str, *, title: str) -> Any:
-    """The released `figure` by group: bars for one key, a heat map for two, else joined labels."""
-    if len(keys) == 2:
-        return heatmap(columns, x=keys[1], y=keys[0], figure=figure, title=title)
-    label = " · ".join(keys) or "all"
-    rows = zip(*(columns[key] for key in keys), strict=True) if keys else [("all",)]
-    names = [" · ".join(map(str, row)) for row in rows]
-    return bars({label: names, figure: columns[figure]}, x=label, y=figure, title=title)
-
-
-def bars(columns: Columns, *, x: str, y: str, title: str) -> Any:
-    """One horizontal bar for each value of the column `x`, as long as `y`, in the given order."""
-    values = [
-        {"x": visible(str(name)), "y": height}
-        for name, height in zip(columns[x], columns[y], strict=True)
-    ]
-    base = alt.Chart(_inline(values), title=visible(title)).encode(
-        x=alt.X("y:Q", title=_axis_title(y)),
-        y=alt.Y("x:N", title=None, sort=None, axis=alt.Axis(labelLimit=320)),
-    )
-    figures = base.mark_text(align="left", dx=4).encode(text=alt.Text("y:Q", format=".3~g"))
-    return (base.mark_bar(color=COLOURS[2]) + figures).properties(width=420)
-
-
-def heatmap(columns: Columns, *, x: str, y: str, figure: str, title: str) -> Any:
-    """A cell for each pair of values of the columns `x` and `y`, the darker the larger."""
-    values = [
-        {"x": _label(across), "y": _label(down), "figure": shade}
-        for across, down, shade in zip(columns[x], columns[y], columns[figure], strict=True)
-    ]
-    return (
-        alt.Chart(_inline(values), title=visible(title))
-        .mark_rect()
-        .encode(
-            x=alt.X("x:O", title=_axis_title(x), axis=alt.Axis(labelAngle=0)),
-            y=alt.Y("y:O", title=_axis_title(y)),
-            color=alt.Color("figure:Q", title=_axis_title(figure), scale=alt.Scale(scheme="blues")),
-        )
-        .properties(height=alt.Step(12))
-    )
-
-
-def _axis_title(text: str) -> str:
-    """A title that is safe to draw: Vega reads it once more, where a backslash would act again."""
-    return visible(text).replace("\\", "⧵")
-
-
-def _label(value: Any) -> Any:
-    """A key as an axis takes it: numbers stay numbers, all else is a text that is safe to draw."""
-    if value is None or (isinstance(value, int | float) and value == value):
-        return value
-    return visible(str(value))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,58 +92,6 @@ def comparison(
         )
         .configure_view(stroke="#999999")
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class AccountSteps:
-    """What an account had spent and what it might have, from each `times` on."""
-
-    name: str
-    times: Sequence[str]
-    spent: Sequence[float]
-    plain_sum: Sequence[float]
-    budget: Sequence[float]
-
-    @classmethod
-    def of(cls, name: str, history: Iterable[Any]) -> AccountSteps:
-        """From the moments of an account."""
-        moments = list(history)
-        return cls(
-            name=name,
-            times=[each.time for each in moments],
-            spent=[float(each.spent) for each in moments],
-            plain_sum=[float(each.plain_sum) for each in moments],
-            budget=[float(each.budget) for each in moments],
-        )
-
-
-def account_chart(accounts: Sequence[AccountSteps]) -> Any:
-    """Each account over time, one below the other: the budget, what is spent, and the plain sum."""
-    names = ["spent", "budget", "plain sum of ε"]
-    looks = {name: place for place, name in enumerate(names)}
-    line = alt.Legend(symbolType="stroke", symbolSize=300, symbolStrokeWidth=2)
-    drawn = []
-    for account in accounts:
-        figures = zip(names, (account.spent, account.budget, account.plain_sum), strict=True)
-        rows = [
-            {"time": time, "figure": name, "epsilon": value}
-            for name, values in reversed(list(figures))  # what is spent is drawn above the rest
-            for time, value in zip(account.times, values, strict=True)
-        ]
-        chart = alt.Chart(_inline(rows), title=visible(account.name))
-        drawn.append(
-            chart.mark_line(interpolate="step-after", point=True, strokeWidth=2)
-            .encode(
-                x=alt.X("time:T", title="time (UTC)", scale=alt.Scale(type="utc")),
-                y=alt.Y("epsilon:Q", title="ε", scale=alt.Scale(zero=True)),
-                color=alt.Color(
-                    "figure:N", title=None, legend=line, scale=_scale(looks, COLOURS[2:])
-                ),
-                strokeDash=alt.StrokeDash("figure:N", title=None, scale=_scale(looks, DASHES)),
-            )
-            .properties(width=520, height=220)
-        )
-    return alt.vconcat(*drawn)
 
 
 def svg(chart: Any) -> str:

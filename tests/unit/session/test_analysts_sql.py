@@ -1,0 +1,167 @@
+"""Statements as analysts write them: each is answered as plain DuckDB does, or refused for free."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any
+
+import duckdb
+import pytest
+
+import onesided as osd
+from onesided.errors import InputError
+from onesided.randomness import seeded
+from support.analysts.corpus import FIELDS, AnalystStatement, database, statements
+from support.analysts.field import Field
+
+EXACT = 10**6
+#: One in so many is asked in a short run.
+STRIDE = 7
+#: At least this share is answered; the rest says in one sentence why not.
+ANSWERED = 0.62
+#: Steps of a grid, and totals of units that noise still moves a little.
+CLOSE = 5e-3
+OTHERWISE = {
+    ("transport", 16): "delays below 0 are clipped with the totals of units",
+    ("transport", 108): "delays below 0 are clipped with the totals of units",
+    ("transport", 316): "delays below 0 are clipped with the totals of units",
+    ("retail", 55): "a group in which nothing is added up is not listed",
+    ("retail", 74): "margins below 0 are clipped with the totals of units",
+    ("telemetry", 214): "a truth value has two groups, and NULL is none of them",
+}
+
+
+class Asked:
+    """A field's data set in which nobody is sensitive, beside the plain database."""
+
+    def __init__(self, field: Field) -> None:
+        self.field = field
+        self.plain = database(field)
+        table = field.make()
+        counted = table.group_by(list(field.unit)).aggregate([([], "count_all")])
+        self.most_rows = max(counted.column("count_all").to_pylist())
+        self.dataset = osd.open(
+            table,
+            unit=field.unit,
+            policy="FALSE",
+            budget=10**9,
+            name=field.table,
+            public=field.public(),
+            rng=seeded(3),
+        )
+
+    def answer(self, statement: AnalystStatement) -> list[tuple[Any, ...]]:
+        released = self.dataset.sql(
+            statement.in_duckdb(),
+            epsilon=EXACT,
+            mechanism="one-sided",
+            max_groups=60,
+            max_rows=self.most_rows,
+            bounds=dict(self.field.bounds),
+            yes=True,
+        )
+        return [tuple(row.values()) for row in released.table.to_pylist()]
+
+    def expected(self, statement: AnalystStatement) -> list[tuple[Any, ...]]:
+        return self.plain.sql(statement.in_duckdb()).fetchall()
+
+
+@pytest.fixture(params=FIELDS, ids=lambda field: field.name, scope="module")
+def asked(request: pytest.FixtureRequest) -> Iterator[Asked]:
+    asked = Asked(request.param)
+    yield asked
+    asked.dataset.close()
+    asked.plain.close()
+
+
+def comparable(value: Any) -> Any:
+    match value:
+        case bool():
+            return value
+        case Decimal() | int() | float():
+            return None if math.isnan(value) else float(value)
+        case datetime():
+            return value.isoformat()
+        case date():
+            return datetime(value.year, value.month, value.day).isoformat()
+        case _:
+            return value
+
+
+def same(one: Any, other: Any) -> bool:
+    if isinstance(one, float) and isinstance(other, float):
+        return math.isclose(one, other, rel_tol=CLOSE, abs_tol=CLOSE)
+    return bool(one == other)
+
+
+def assert_as_plain(asked: Asked, chosen: Sequence[AnalystStatement]) -> None:
+    answered, refusals = 0, []
+    for statement in chosen:
+        try:
+            rows = asked.answer(statement)
+        except InputError as refusal:
+            refusals.append(str(refusal))
+            continue
+        answered += 1
+        if (asked.field.name, statement.line) in OTHERWISE:
+            continue
+        # Rows that are alike in what the statement sorts by stand in any order.
+        found, plain = (
+            sorted([tuple(map(comparable, row)) for row in each], key=repr_of_keys)
+            for each in (rows, asked.expected(statement))
+        )
+        assert len(found) == len(plain), statement.sql
+        for one, other in zip(found, plain, strict=True):
+            assert all(map(same, one, other)), (statement.sql, one, other)
+    assert answered > 0
+    assert all("\n" not in each and each.endswith((".", "?")) for each in refusals)
+
+
+def repr_of_keys(row: tuple[Any, ...]) -> list[str]:
+    """Sorts by what is no number first, since numbers differ a little."""
+    return [str(cell) for cell in row if not isinstance(cell, float)] + [
+        f"{cell:020.1f}" for cell in row if isinstance(cell, float)
+    ]
+
+
+def test_some_statements_mean_what_they_say(asked: Asked) -> None:
+    assert_as_plain(asked, statements(asked.field)[::STRIDE])
+
+
+@pytest.mark.soak
+def test_all_statements_mean_what_they_say(asked: Asked) -> None:
+    assert_as_plain(asked, statements(asked.field))
+
+
+def test_most_statements_are_answered() -> None:
+    """Plans alone: what can be asked is known before anything is run."""
+    answered = whole = 0
+    for field in FIELDS:
+        with osd.open(
+            field.make(),
+            unit=field.unit,
+            policy=field.policy,
+            budget=10,
+            name=field.table,
+            public=field.public(),
+        ) as dataset:
+            for statement in statements(field):
+                whole += 1
+                try:
+                    dataset.plan.sql(
+                        statement.in_duckdb(),
+                        epsilon=1,
+                        max_groups=8,
+                        max_rows=field.rows_a_unit,
+                        bounds=dict(field.bounds),
+                    )
+                except InputError:
+                    continue
+                except duckdb.Error as error:
+                    pytest.fail(f"{statement.sql}: {error}")
+                answered += 1
+            assert dataset.budget.spent == 0
+    assert answered >= ANSWERED * whole
