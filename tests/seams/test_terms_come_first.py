@@ -48,6 +48,9 @@ QUESTIONS: dict[str, Asking] = {
     "sample": lambda data: data.sample(1),
     "sum": lambda data: data.sum("device", "room", bound=8, epsilon=1, max_groups=2),
     "mean": lambda data: data.mean("device", "room", bound=8, epsilon=1, max_groups=2),
+    "auto way, quantile": lambda data: data.quantile(
+        "device", bounds=(0, 9), epsilon=1, max_groups=2
+    ),
     "auto, ngrams": lambda data: data.ngrams(2, by="room", order="ts", max_groups=2, epsilon=1),
     "ngrams": lambda data: data.ngrams(
         2, by="room", order="ts", max_groups=2, epsilon=1, mechanism="one-sided"

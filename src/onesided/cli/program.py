@@ -33,6 +33,7 @@ _COMMANDS = {
     "count": ("releases", "count", "Publish counts of units by group."),
     "sum": ("sums", "sum_", "Publish sums of a column by group."),
     "mean": ("sums", "mean", "Publish means of a column by group."),
+    "quantile": ("quantiles", "quantile", "Publish quantiles of a column by group."),
     "sql": ("sql", "sql", "Answer one SELECT: counts, sums and means by group."),
     "run": ("runs", "run", "Answer several questions from a file, charged all or none."),
     "check": ("check", "check", "What a steward should look at before publishing; free."),

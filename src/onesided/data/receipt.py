@@ -18,6 +18,8 @@ class ReleaseKind(Enum):
     COUNT = "count"
     SUM = "sum"
     MEAN = "mean"
+    QUANTILE = "quantile"
+    HISTOGRAM = "histogram"
     SQL = "sql"
 
 

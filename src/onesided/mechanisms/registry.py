@@ -21,6 +21,8 @@ from onesided.mechanisms.published.dawa_reference import DawaReference
 from onesided.mechanisms.published.dawaz_reference import DawazReference
 from onesided.mechanisms.published.hybrid_paper import HybridPaper
 from onesided.mechanisms.published.osdp_laplace import OsdpLaplace, OsdpLaplaceL1
+from onesided.mechanisms.ranks import Ranks
+from onesided.mechanisms.ranks_of_all import RanksOfAll
 from onesided.mechanisms.recipe import Dawaz, NaiveRecipe, Recipe
 from onesided.mechanisms.residual import Residual
 from onesided.mechanisms.rr import RandomizedResponse
@@ -40,6 +42,8 @@ _SOUND = (
     AHP,
     AGrid,
     PrivBayes,
+    Ranks,
+    RanksOfAll,
 )
 _IDEALISED = (RandomizedResponse, OsdpLaplace, OsdpLaplaceL1)
 _BROKEN = (

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
+from onesided.data.release import ReleaseKind
 from onesided.language.tree import Value
 from onesided.loss import Number
 from onesided.mechanisms.rr import RandomizedResponse
 from onesided.policy import Policy
 from onesided.session.amounts import rows_amount
 from onesided.session.best_bound import without_bound
+from onesided.session.cells import USUAL_CELLS, Cells, equal_cells, given_cells
 from onesided.session.facts import DatasetFacts
 from onesided.session.grouping import Grouping
 from onesided.session.questions.base import Question
@@ -21,6 +23,7 @@ from onesided.session.questions.choosing import counting, released_mechanism
 from onesided.session.questions.counts import CountingQuestion
 from onesided.session.questions.figures import Bound, Limits
 from onesided.session.questions.ngrams import ngram_groups
+from onesided.session.questions.ranked import RankedCounts, celled
 from onesided.session.questions.samples import Samples, chosen_columns
 from onesided.session.questions.select import AskedSelect, statement
 from onesided.session.questions.sums import Means, Sums, present_groups
@@ -207,6 +210,72 @@ class Asker:
             groups=present_groups(groups, amount, self.facts.schema),
             amount=amount,
             rows=None if max_rows is None else rows_amount(max_rows, self.facts.units),
+        )
+
+    @arguments_named
+    def quantile(
+        self,
+        epsilon: Fraction,
+        column: str,
+        by: Sequence[str] | str = (),
+        where: str | None = None,
+        *,
+        bounds: Sequence[Any],
+        cells: int = USUAL_CELLS,
+        max_groups: int | None = None,
+        domain: Mapping[str, Sequence[Any]] | None = None,
+        policy: str | Policy | None = None,
+        part: Mapping[str, Any] | None = None,
+    ) -> RankedCounts:
+        """The cells that quantiles of a column in each group are read from."""
+        found = equal_cells(self.facts.schema, column, bounds, cells)
+        within = self.facts.scope(policy, part)
+        return self._ranked(
+            ReleaseKind.QUANTILE, epsilon, found, within, by, where, max_groups, domain
+        )
+
+    @arguments_named
+    def histogram(
+        self,
+        epsilon: Fraction,
+        column: str,
+        edges: Sequence[Any],
+        by: Sequence[str] | str = (),
+        where: str | None = None,
+        *,
+        max_groups: int | None = None,
+        domain: Mapping[str, Sequence[Any]] | None = None,
+        policy: str | Policy | None = None,
+        part: Mapping[str, Any] | None = None,
+    ) -> RankedCounts:
+        """The units of each group in the cells between these edges."""
+        found = given_cells(self.facts.schema, column, edges)
+        within = self.facts.scope(policy, part)
+        return self._ranked(
+            ReleaseKind.HISTOGRAM, epsilon, found, within, by, where, max_groups, domain
+        )
+
+    def _ranked(
+        self,
+        kind: ReleaseKind,
+        epsilon: Fraction,
+        cells: Cells,
+        within: Scope,
+        by: Sequence[str] | str,
+        where: str | None,
+        max_groups: int | None,
+        domain: Mapping[str, Sequence[Any]] | None,
+    ) -> RankedCounts:
+        groups, single = self.facts.groups_beside(
+            cells.column, within, by, where, max_groups, domain
+        )
+        return RankedCounts(
+            facts=self.facts,
+            scope=within,
+            epsilon=epsilon,
+            kind=kind,
+            groups=celled(groups, cells, self.facts.schema, single=single),
+            cells=cells,
         )
 
     @arguments_named

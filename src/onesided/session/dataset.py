@@ -13,31 +13,23 @@ from onesided.data.release import QueryRelease, Release, TableRelease
 from onesided.language.tree import Value
 from onesided.loss import Number, meant_loss, privacy_loss
 from onesided.policy import Policy
-from onesided.session.asking import Asker, MaxGroups
-from onesided.session.books import Books
+from onesided.session.asking import MaxGroups
 from onesided.session.count_maker import CountMaker
 from onesided.session.cursor import Cursor
-from onesided.session.facts import DatasetFacts
-from onesided.session.opened import OpenedData
-from onesided.session.planning.planner import Planner
-from onesided.session.questions.base import Question
 from onesided.session.questions.figures import Bound
 from onesided.session.questions.samples import chosen_columns
+from onesided.session.ranked_data import RankedData
 from onesided.session.several import Answers, asked_together, of_part
-from onesided.session.showing import shown_sample, shown_table
+from onesided.session.showing import shown_sample
 from onesided.spelling import arguments_named
 
 
-class Dataset(OpenedData):
+class Dataset(RankedData):
     """A table, its unit, its policy and its account; made by `onesided.open`.
 
     Opening has validated the table once, for the steward and free of charge. From then on every
     question goes the same way: its terms, its charge, its run, its storing.
     """
-
-    def __init__(self, facts: DatasetFacts, books: Books) -> None:
-        super().__init__(facts, books)
-        self._asking = Asker(facts, books.table)
 
     @arguments_named
     def sample(
@@ -344,15 +336,6 @@ class Dataset(OpenedData):
             lambda query, parameters: self.sql(query, parameters, epsilon=epsilon, **options)
         )
 
-    @property
-    def plan(self) -> Planner:
-        """What questions would cost, and how exact they would be; free, nothing is run.
-
-        `ds.plan("room", epsilon=1)` plans a count; `ds.plan.sum`, `.mean`, `.ngrams`, `.sample` and
-        `.sql` plan the others, with the arguments of the question itself.
-        """
-        return Planner(self._asking, self._books, self._turn)
-
     @arguments_named
     def run(
         self,
@@ -385,13 +368,3 @@ class Dataset(OpenedData):
                     for each in asked
                 }
             )
-
-    def _released(
-        self, questions: Sequence[Question], epsilon: Fraction, *, fresh: bool, purpose: str
-    ) -> list[TableRelease]:
-        """Check, ask and show."""
-        for question in questions:
-            question.check()
-        with self._at_work():
-            answers = self._books.kernel(epsilon).ask(questions, fresh=fresh, purpose=purpose)
-        return [shown_table(each) for each in answers]

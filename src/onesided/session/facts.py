@@ -9,12 +9,12 @@ from typing import Any
 from onesided.data.units import Unit
 from onesided.engine.base import PublicTable
 from onesided.engine.beside import SecretLookup
-from onesided.language import BoundPredicate, Schema
+from onesided.language import BoundKey, BoundPredicate, Schema
 from onesided.language.query import Catalogue
 from onesided.loss import Number
 from onesided.policy import Policy
 from onesided.session.amounts import Amount, column_amount
-from onesided.session.grouping import Grouping, bound_where, grouping
+from onesided.session.grouping import Grouping, bound_where, check_bound, check_choice, grouping
 from onesided.session.literals import check_literals
 from onesided.session.public import ANY_NAME
 from onesided.session.scope import AnyPolicy, Scope, scope
@@ -126,6 +126,31 @@ class DatasetFacts:
             domain=domain or {},
             inside=within.inside,
         )
+
+    def groups_beside(
+        self,
+        column: BoundKey,
+        within: Scope,
+        by: Sequence[str] | str,
+        where: str | None,
+        max_groups: int | None,
+        domain: Mapping[str, Sequence[Any]] | None,
+    ) -> tuple[Grouping, bool]:
+        """The groups of a request beside the values of `column`, of which a bound is about both.
+
+        Also whether a unit has one value of it at most, by construction.
+        """
+        self.withheld.refuse(column.columns, "counted in cells")
+        one = self.unit.is_row or self.rows_are_units
+        constant = {*self.unit.columns, *self._determined}
+        single = one or constant.issuperset(column.columns)
+        groups = self.grouping(within, by, where, max_groups, domain)
+        if not single and groups.single:
+            check_bound(max_groups)
+            check_choice(groups.keys)
+            groups = replace(groups, max_groups=max_groups, k=max_groups)
+            groups = replace(groups, details={**groups.details, "max_groups": max_groups})
+        return groups, single
 
     def groups_of(
         self,

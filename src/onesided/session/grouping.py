@@ -149,14 +149,14 @@ def grouping(
     """
     keys = _keys(schema, by)
     domains = _domains(keys, domain, usual)
-    _check_bound(max_groups)
+    check_bound(max_groups)
     constant = {*unit.columns, *determined}
     single = unit.is_row or all(
         key.name in constant or constant.issuperset(key.columns) for key in keys
     )
     cut = None if single else max_groups
     if cut is not None:
-        _check_choice(keys)
+        check_choice(keys)
     filtered = both(where, part)
     mapped = []
     for key in keys:
@@ -260,7 +260,7 @@ def _canonical_name(text: str) -> str:
     return Key.parse(text).name
 
 
-def _check_choice(keys: tuple[BoundKey, ...]) -> None:
+def check_choice(keys: tuple[BoundKey, ...]) -> None:
     """Which groups a unit is counted in follows their keys, which all engines must spell alike."""
     for key in keys:
         if key.type not in NAMED_TYPES:
@@ -270,7 +270,8 @@ def _check_choice(keys: tuple[BoundKey, ...]) -> None:
             )
 
 
-def _check_bound(max_groups: int | None) -> None:
+def check_bound(max_groups: int | None) -> None:
+    """Refuse what is no bound on groups."""
     whole = isinstance(max_groups, int) and not isinstance(max_groups, bool)
     if max_groups is not None and (not whole or not 1 <= max_groups <= MOST_GROUPS):
         raise RequestError(

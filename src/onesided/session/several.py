@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
+from onesided.data.cells import USUAL_QUANTILES, checked_quantiles
 from onesided.data.release import Release
 from onesided.errors import RequestError
 from onesided.loss import Loss, Number, meant_loss, privacy_loss, show
@@ -20,14 +21,14 @@ from onesided.session.kernel import Answer, Kernel
 from onesided.session.planning.planner import Planner
 from onesided.session.questions.base import Question
 from onesided.session.questions.bounded import AUTO
-from onesided.session.showing import shown_sample, shown_table
+from onesided.session.showing import shown_quantiles, shown_sample, shown_table
 from onesided.spelling import meant
 from onesided.visible import visible
 
 Show: TypeAlias = Callable[[Kernel, Sequence[Answer]], Release]
 Made: TypeAlias = tuple[tuple[Question, ...], Show]
 _NAME = re.compile(r"[\w-]{1,100}")
-KINDS = ("count", "ngrams", "touches", "sum", "mean", "sample", "sql")
+KINDS = ("count", "ngrams", "touches", "sum", "mean", "quantile", "sample", "sql")
 _GROUPS = ("by", "where", "max_groups", "domain", "policy", "part")
 _PER_RUN = ("fresh", "into", "purpose", "yes")
 
@@ -117,6 +118,8 @@ def expected(planner: Planner, asked: Asked) -> str:
         return planner.sample(asked.epsilon, **given).said
     if kind == "touches":
         return ""
+    if kind == "quantile":
+        given.pop("at", None)
     wanted = given.pop("mechanism", AUTO) if kind in ("count", "ngrams") else None
     if wanted is not None:
         given = {name: each for name, each in given.items() if name in (*_GROUPS, "n", "order")}
@@ -207,6 +210,10 @@ class _Maker:
 
     def mean(self, epsilon: Fraction, **given: Any) -> Made:
         return (self.planner.asking.mean(epsilon, **given),), _table
+
+    def quantile(self, epsilon: Fraction, at: Any = USUAL_QUANTILES, **given: Any) -> Made:
+        asked, wanted = self.planner.asking.quantile(epsilon, **given), checked_quantiles(at)
+        return (asked,), lambda kernel, answers: shown_quantiles(answers[0], wanted)
 
     def sample(self, epsilon: Fraction, **given: Any) -> Made:
         asked = self.planner.asking.sample(epsilon, **given)

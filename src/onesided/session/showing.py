@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from onesided.data.cells import HistogramRelease, QuantileRelease
 from onesided.data.release import (
     PlacedRelease,
     Receipt,
@@ -17,6 +20,16 @@ from onesided.session.questions.samples import Samples
 def shown_table(answer: Answer) -> TableRelease:
     """Figures by group."""
     return TableRelease(Receipt(answer.stored.receipt), answer.stored.payload)
+
+
+def shown_quantiles(answer: Answer, quantiles: Sequence[float]) -> QuantileRelease:
+    """Quantiles that are read from released counts of cells."""
+    return QuantileRelease(Receipt(answer.stored.receipt), answer.stored.payload, quantiles)
+
+
+def shown_histogram(answer: Answer) -> HistogramRelease:
+    """Released counts of cells as they are."""
+    return HistogramRelease(Receipt(answer.stored.receipt), answer.stored.payload)
 
 
 def shown_sample(kernel: Kernel, question: Samples, answer: Answer, into: str | None) -> Release:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import TypeAlias
 
 from onesided.errors import MechanismRefused
 from onesided.loss import show
@@ -21,8 +22,12 @@ from onesided.session.questions.base import Missing
 from onesided.session.questions.counts import COUNT, CountingQuestion
 from onesided.session.questions.expected import Expectation
 from onesided.session.questions.figures import GroupQuestion
+from onesided.session.questions.ranked import RankedCounts
 from onesided.session.scope import Scope
 from onesided.session.supposed import Supposed
+
+PlannedQuestion: TypeAlias = GroupQuestion | RankedCounts
+"""A question about groups that a plan can be made of."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +103,7 @@ def counting_names() -> list[str]:
 
 
 def option(
-    question: GroupQuestion,
+    question: PlannedQuestion,
     supposed: Supposed,
     pricing: Pricing,
     *,
@@ -126,14 +131,14 @@ def option(
     )
 
 
-def bounded(question: GroupQuestion, bound: int = 1) -> GroupQuestion:
+def bounded(question: PlannedQuestion, bound: int = 1) -> PlannedQuestion:
     """The question itself, or with this bound on groups where it says none."""
     if question.missing is not Missing.MAX_GROUPS:
         return question
     return replace(question, groups=with_bound(question.groups, bound))
 
 
-def _refusal(question: GroupQuestion) -> str:
+def _refusal(question: PlannedQuestion) -> str:
     try:
         question.check()
     except MechanismRefused as error:

@@ -21,18 +21,17 @@ from onesided.session.lookups import row_costs
 from onesided.session.planning.allocation import Allocation, Wish, allocated, wishes
 from onesided.session.planning.learnt import Learnt
 from onesided.session.planning.least import MOST_PLANNED, Aim
-from onesided.session.planning.options import CountWays, bounded, option
+from onesided.session.planning.options import CountWays, PlannedQuestion, bounded, option
 from onesided.session.planning.plan import ErrorAt, Option, Plan, cheapness, usefulness
 from onesided.session.planning.pricing import Price, Pricing
 from onesided.session.planning.samples import SamplePlan, sample_plan
 from onesided.session.questions.expected import Expectation
-from onesided.session.questions.figures import GroupQuestion
 from onesided.session.questions.select import AskedSelect
 from onesided.session.scope import Scope
 from onesided.session.supposed import Basis, Supposed
 from onesided.spelling import arguments_named
 
-Figures: TypeAlias = Callable[[Fraction], Mapping[str, GroupQuestion]]
+Figures: TypeAlias = Callable[[Fraction], Mapping[str, PlannedQuestion]]
 """The questions of one answer by name, at an ε that they share."""
 
 
@@ -162,6 +161,30 @@ class Planner:
         supposing, aim = Supposing(nonsensitive_share, groups), Aim.of(epsilon, error)
         return self._together(
             lambda exact: {column: self.asking.mean(exact, column, by, where, **asked)},
+            aim,
+            supposing,
+        )
+
+    @arguments_named
+    def quantile(
+        self,
+        column: str,
+        by: Sequence[str] | str = (),
+        where: str | None = None,
+        *,
+        epsilon: Number | None = None,
+        error: Number | None = None,
+        nonsensitive_share: float | None = None,
+        groups: int | None = None,
+        **asked: Any,
+    ) -> Plan:
+        """Quantiles by group; the error is that of their rank, in units.
+
+        `asked` are the other arguments of `Dataset.quantile`.
+        """
+        supposing, aim = Supposing(nonsensitive_share, groups), Aim.of(epsilon, error)
+        return self._together(
+            lambda exact: {column: self.asking.quantile(exact, column, by, where, **asked)},
             aim,
             supposing,
         )
@@ -353,13 +376,13 @@ class Planner:
         return Pricing(self.books.kernel(None) if self.books.agreed else None)
 
 
-def _largest(questions: Mapping[str, GroupQuestion], supposed: Supposed) -> float | None:
+def _largest(questions: Mapping[str, PlannedQuestion], supposed: Supposed) -> float | None:
     """The largest expected error of any figure; None where one cannot be said."""
     found = [Expectation.of_question(bounded(each), supposed) for each in questions.values()]
     known = [each.error for each in found if each is not None]
     return max(known) if len(known) == len(found) else None
 
 
-def figures_of(statement: AskedSelect) -> dict[str, GroupQuestion]:
+def figures_of(statement: AskedSelect) -> dict[str, PlannedQuestion]:
     """The questions of a SELECT by the names of its figures."""
     return {asked.name: question for asked, question in statement.questions.items()}
