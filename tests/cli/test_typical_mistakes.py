@@ -65,7 +65,7 @@ TYPED: dict[str, tuple[list[str], str]] = {
     ),
     "the source as output": (["sample", *ASK, "--out", "visits.parquet"], "visits.parquet"),
     "no SELECT": (["sql", "room", *ASK], "SELECT"),
-    "a star": (["sql", "SELECT * FROM data", *ASK], "star"),
+    "a star": (["sql", "SELECT * FROM data", *ASK], "ask for a sample"),
     "units that are none": (["sql", SELECT.replace(", day", ""), *ASK], "device, day"),
     "another table": (["sql", SELECT.replace("data", "visit"), *ASK], "visits"),
     "a policy for another file": (["policy", "check", "rom = 'x'", "visits.parquet"], "room?"),

@@ -45,8 +45,8 @@ def explanation(node: object) -> str:
         return f"The aggregate {_name(node)}() is not allowed: {_ROW_ALONE}."
     if isinstance(node, exp.Func):
         return (
-            f"The function {_name(node)}() is not allowed in a predicate: lower, upper, trim, "
-            "substring, coalesce, bucket, date_trunc and parts of a time are sure to depend on the "
+            f"The function {_name(node)}() is not allowed in a predicate: only lower, upper, "
+            "trim, substring, coalesce, bucket, date_trunc and parts of a time are sure to depend on the "
             "row alone."
         )
     if isinstance(node, exp.Expression):
