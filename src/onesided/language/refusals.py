@@ -46,8 +46,8 @@ def explanation(node: object) -> str:
     if isinstance(node, exp.Func):
         return (
             f"The function {_name(node)}() is not allowed in a predicate: only lower, upper, "
-            "trim, substring, coalesce, bucket, date_trunc and parts of a time are sure to depend on "
-            "the row alone."
+            "trim, substring, coalesce, bucket, date_trunc and parts of a time are sure to depend "
+            "on the row alone."
         )
     if isinstance(node, exp.Expression):
         return f"The part {shown(node)} is not allowed here."
