@@ -123,7 +123,7 @@ def columns(dice: np.random.Generator) -> dict[str, Counts]:
     made = {
         "lognormal": dice.lognormal(3, 1, 10_000) / 200,
         "pareto": (dice.pareto(1.2, 10_000) + 1) / 500,
-        "income": dice.lognormal(10, 1.2, 100_000) / 1e6,
+        "earnings": dice.lognormal(10, 1.2, 100_000) / 1e6,
         "waiting": dice.exponential(0.1, 10_000),
         "even": dice.random(10_000),
     }
