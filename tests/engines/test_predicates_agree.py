@@ -120,7 +120,7 @@ def _on_postgres(url: str) -> Iterator[Asked]:
 
 
 def _on_datafusion(path: Path, folder: Path) -> Asked:
-    source = from_files(Files.find(str(path)), folder, rows_named=False)
+    source = from_files(Files.find(str(path)), folder, None, rows_named=False)
     context = connect(folder, None)
     context.register_record_batches("cells", [source.rows.to_batches()])
 
