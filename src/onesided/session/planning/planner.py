@@ -30,6 +30,7 @@ from onesided.session.questions.figures import GroupQuestion
 from onesided.session.questions.select import AskedSelect
 from onesided.session.scope import Scope
 from onesided.session.supposed import Basis, Supposed
+from onesided.session.zones import zone_notes
 from onesided.spelling import arguments_named
 
 Figures: TypeAlias = Callable[[Fraction], Mapping[str, GroupQuestion]]
@@ -340,6 +341,7 @@ class Planner:
             curve=curve,
             together=together,
             lookups=row_costs(self.asking.facts.lookups),
+            time_zones=zone_notes(self.asking.facts.schema),
             error_at=error_at,
         )
 
