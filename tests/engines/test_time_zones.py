@@ -9,10 +9,12 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import tzdata
 
 import onesided as osd
+from onesided.cli import run
 from onesided.data.units import Unit
 from onesided.engine.base import Engine
 from onesided.engine.datafusion.engine import DataFusionEngine
@@ -192,3 +194,27 @@ def test_a_check_says_which_clocks_are_read() -> None:
     assert notes["naive"] == "a time without a zone, as it is written"
     with osd.open(visits(), unit="rows", **ABOUT) as dataset:
         assert "in UTC unless time_zone is said" in dataset.check().columns[1].note
+
+
+def test_plans_name_the_zone_as_receipts_do(tmp_path: Path) -> None:
+    said = f"hours and days of ts are those in Europe/Berlin {tzdata.IANA_VERSION}"
+    path = tmp_path / "visits.parquet"
+    pq.write_table(pa.table({"id": [1], "ts": pa.array([0], pa.timestamp("us", "UTC"))}), path)
+    options: dict[str, Any] = {"unit": "id", "policy": "hour(ts) < 6"}
+    with osd.open(path, time_zone="Europe/Berlin", **options) as data:
+        for plan in (data.plan("hour(ts)", epsilon=1), data.plan.sample(1)):
+            assert plan.to_json()["time_zones"] == [said]
+            assert said in str(plan)
+            assert said in plan._repr_html_()
+    with osd.open(path, **options) as data:
+        assert data.plan.sample(1).time_zones == ()
+
+
+def test_the_command_shows_the_zone_of_a_plan(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "visits.parquet"
+    pq.write_table(pa.table({"id": [1], "ts": pa.array([0], pa.timestamp("us", "UTC"))}), path)
+    asked = [str(path), "--unit", "id", "--policy", "hour(ts) < 6", "--epsilon", "1"]
+    assert run(["plan", *asked, "--time-zone", "Europe/Berlin"]) == 0
+    assert "hours and days of ts are those in Europe/Berlin" in capsys.readouterr().out

@@ -258,7 +258,8 @@ def _show_facts(found: Any) -> None:
 
 
 def _beside(found: Any) -> dict[str, str]:
-    return {"lookups": "; ".join(found.lookups)} if found.lookups else {}
+    said = {"lookups": found.lookups, "time zones": found.time_zones}
+    return {name: "; ".join(lines) for name, lines in said.items() if lines}
 
 
 def _left(found: Any) -> dict[str, str]:

@@ -10,6 +10,14 @@ from onesided.language.zones import declared_zones
 TIME_ZONES = "time_zones"
 
 
+def zone_notes(schema: Schema) -> tuple[str, ...]:
+    """What a plan says of declared zones: the same as a receipt will."""
+    return tuple(
+        f"hours and days of {name} are those in {zone}"
+        for name, zone in declared_zones(schema).items()
+    )
+
+
 def zone_terms(schema: Schema) -> dict[str, Any]:
     """Zones by column with the edition of the zone database; nothing where none is declared."""
     zones = declared_zones(schema)

@@ -147,6 +147,7 @@ class Plan:
     - `curve`: of a count, the errors for a range of bounds; None where nobody knows.
     - `together`: of figures of one answer, which are asked for together, what all of them cost.
     - `lookups`: in words, what rows of lookup tables cost that decide over several units.
+    - `time_zones`: in words, where hours and days of columns are taken by declaration.
     - `error_at`: the expected error of an option at another ε.
     """
 
@@ -161,6 +162,7 @@ class Plan:
     curve: Curve | None = None
     together: Price | None = None
     lookups: tuple[str, ...] = ()
+    time_zones: tuple[str, ...] = ()
     error_at: ErrorAt | None = field(default=None, compare=False)
 
     @property
@@ -215,6 +217,7 @@ class Plan:
             "cost": None if self.cost is None else show(self.cost),
             "left_out_per_group": self.left_out,
             "lookups": list(self.lookups),
+            "time_zones": list(self.time_zones),
             "bounds": None if self.curve is None else self.curve.to_json(),
             "options": [row.to_json() for row in self.rows],
         }
@@ -263,7 +266,7 @@ class Plan:
         return html.card(
             "Plan",
             html.table(headings, [[html.Cell(cell) for cell in row] for row in rows]),
-            *map(html.note, [*self.folded(), *self.on_bounds()]),
+            *map(html.note, [*self.folded(), *self.on_bounds(), *self.lookups, *self.time_zones]),
             html.facts(facts),
         )
 
@@ -274,7 +277,8 @@ class Plan:
             "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
             for row in (headings, *rows)
         ]
-        return "\n".join([*lines, *self.folded(), *self.basis.sources, *self.on_bounds()])
+        beside = (*self.on_bounds(), *self.lookups, *self.time_zones)
+        return "\n".join([*lines, *self.folded(), *self.basis.sources, *beside])
 
     def on_bounds(self) -> list[str]:
         """What is known of the bound on groups, in words."""

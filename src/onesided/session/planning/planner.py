@@ -29,6 +29,7 @@ from onesided.session.questions.expected import Expectation
 from onesided.session.questions.select import AskedSelect
 from onesided.session.scope import Scope
 from onesided.session.supposed import Basis, Supposed
+from onesided.session.zones import zone_notes
 from onesided.spelling import arguments_named
 
 Figures: TypeAlias = Callable[[Fraction], Mapping[str, PlannedQuestion]]
@@ -363,6 +364,7 @@ class Planner:
             curve=curve,
             together=together,
             lookups=row_costs(self.asking.facts.lookups),
+            time_zones=zone_notes(self.asking.facts.schema),
             error_at=error_at,
         )
 

@@ -12,6 +12,7 @@ from onesided.mechanisms.rr import keep_probability
 from onesided.session.lookups import row_costs
 from onesided.session.planning.learnt import Learnt
 from onesided.session.questions.samples import Samples
+from onesided.session.zones import zone_notes
 
 SPREADS = 2
 """In how many standard deviations the number of units lies, for about 95 %."""
@@ -28,6 +29,7 @@ class SamplePlan:
     - `sources`: in words, what is supposed.
     - `columns`: the columns that will leave.
     - `lookups`: in words, what rows of lookup tables cost that decide over several units.
+    - `time_zones`: in words, where hours and days of columns are taken by declaration.
     """
 
     epsilon: Fraction
@@ -41,6 +43,7 @@ class SamplePlan:
     budget: Fraction | None
     columns: tuple[str, ...]
     lookups: tuple[str, ...] = ()
+    time_zones: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON; exact numbers are texts."""
@@ -51,6 +54,7 @@ class SamplePlan:
             "rows": self.rows,
             "columns": list(self.columns),
             "lookups": list(self.lookups),
+            "time_zones": list(self.time_zones),
             "cost": None if self.cost is None else show(self.cost),
             "fits": self.fits,
             "supposed_from": list(self.sources),
@@ -76,6 +80,7 @@ class SamplePlan:
         return html.card(
             f"Plan of a sample at ε = {show(self.epsilon)}",
             html.facts({**facts, "supposed": "; ".join(self.sources)}),
+            *map(html.note, [*self.lookups, *self.time_zones]),
         )
 
     def __str__(self) -> str:
@@ -83,7 +88,7 @@ class SamplePlan:
         fits = "" if self.fits else ", over budget"
         leaving = f"columns that will leave: {', '.join(self.columns)}"
         first = f"{self.said}; cost ε = {cost}{fits}"
-        return "\n".join([first, leaving, *self.lookups, *self.sources])
+        return "\n".join([first, leaving, *self.lookups, *self.time_zones, *self.sources])
 
 
 def sample_plan(question: Samples, learnt: Learnt, *, share: float | None) -> SamplePlan:
@@ -107,6 +112,7 @@ def sample_plan(question: Samples, learnt: Learnt, *, share: float | None) -> Sa
         budget=learnt.pricing.budget,
         columns=question.columns,
         lookups=row_costs(question.facts.lookups),
+        time_zones=zone_notes(question.facts.schema),
     )
 
 
