@@ -30,6 +30,9 @@ OTHERWISE = {
     ("transport", 316): "delays below 0 are clipped with the totals of units",
     ("retail", 55): "a group in which nothing is added up is not listed",
     ("retail", 74): "margins below 0 are clipped with the totals of units",
+    ("retail", 314): "values are rounded down to whole steps of the grid",
+    ("health", 157): "a truth value has two groups, and NULL is none of them",
+    ("transport", 193): "a truth value has two groups, and NULL is none of them",
     ("telemetry", 214): "a truth value has two groups, and NULL is none of them",
 }
 
