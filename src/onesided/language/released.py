@@ -25,9 +25,12 @@ _COMPUTED: frozenset[type[exp.Expression]] = frozenset(
         *(exp.Abs, exp.Ceil, exp.Floor, exp.Round, exp.Trunc, exp.Sign, exp.Sqrt, exp.Pow),
         *(exp.Exp, exp.Ln, exp.Log, exp.Cast, exp.TryCast),
         *(exp.Lower, exp.Upper, exp.Trim, exp.Length, exp.Left, exp.Right, exp.Substring),
-        *(exp.Concat, exp.DPipe, exp.Year, exp.Quarter, exp.Month, exp.Day, exp.Hour),
+        *(exp.Concat, exp.DPipe, exp.Year, exp.Quarter, exp.Month, exp.Day, exp.Hour, exp.Minute),
+        *(exp.DayOfMonth, exp.DayOfWeek, exp.DayOfWeekIso, exp.TimestampTrunc, exp.DateTrunc),
+        *(exp.Extract, exp.Date),
     }
 )
+_OF_A_SPAN = (exp.TimestampTrunc, exp.DateTrunc, exp.Extract)
 _TYPES = frozenset(
     {
         *(exp.DType.TINYINT, exp.DType.SMALLINT, exp.DType.INT, exp.DType.BIGINT),
@@ -66,6 +69,10 @@ def _changed(node: object, known: Known, depth: int) -> exp.Expression:
     released = known(inner)
     if released is not None:
         return released
+    if type(node) is exp.Anonymous:
+        own = _own_function(node, known, depth)
+        if own is not None:
+            return own
     if type(node) not in _COMPUTED:
         raise RequestError(
             f"{shown(node)} is not allowed: beside group keys and figures, what is selected is "
@@ -81,9 +88,24 @@ def _changed(node: object, known: Known, depth: int) -> exp.Expression:
     return type(node)(**parts)
 
 
+def _own_function(node: exp.Expression, known: Known, depth: int) -> exp.Expression | None:
+    """weekday() and bucket() as they are in the language of policies, in DuckDB's SQL."""
+    name, given = str(node.name).lower(), node.expressions
+    if name in ("weekday", "isodow") and len(given) == 1:
+        return exp.Anonymous(this="isodow", expressions=[_changed(given[0], known, depth + 1)])
+    if name == "bucket" and len(given) == 2:
+        value, width = (exp.Paren(this=_changed(each, known, depth + 1)) for each in given)
+        rest = exp.Paren(this=exp.Add(this=exp.Mod(this=value, expression=width), expression=width))
+        below = exp.Mod(this=rest, expression=width.copy())
+        return exp.Paren(this=exp.Sub(this=value.copy(), expression=below))
+    return None
+
+
 def _part(value: object, known: Known, depth: int) -> object:
     if isinstance(value, list):
         return [_part(each, known, depth) for each in value]
+    if isinstance(value, exp.Var) and isinstance(value.parent, _OF_A_SPAN):
+        return value.copy()  # the name of a span, such as MONTH
     return _changed(value, known, depth) if isinstance(value, exp.Expression) else value
 
 

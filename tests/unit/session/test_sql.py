@@ -452,6 +452,21 @@ def test_a_key_may_have_the_name_of_a_figure() -> None:
     assert answer.table.to_pydict() == {"k": [1, 2], "count(*)": [1, 2]}
 
 
+def test_functions_of_keys_mean_what_they_mean_in_policies(dataset: osd.Dataset) -> None:
+    asked = (
+        "SELECT day, weekday(day) AS w, bucket(month(day), 5) AS b, date_trunc('week', day) AS s "
+        "FROM visits GROUP BY day HAVING weekday(day) < 7 AND bucket(day(day) - 20, 7) < 8"
+    )
+    table = dataset.sql(asked, epsilon=EXACT, **COUNTS, yes=True).table
+    assert table.num_rows
+    for row in table.to_pylist():
+        day = row["day"]
+        assert row["w"] == day.isoweekday() < 7
+        assert row["b"] == day.month // 5 * 5
+        assert row["s"].isoweekday() == 1
+        assert (day.day - 20) // 7 * 7 < 8
+
+
 SPREADS = "VAR_POP(x) AS a, VARIANCE(x) AS b, STDDEV_POP(x) AS c, STDDEV(x) AS d"
 
 
