@@ -80,7 +80,8 @@ class SessionAudit:
     ) -> list[SessionFinding]:
         """One world and a few requests."""
         dice = Dice("session", self.seed, number)
-        made = world(dice.pick(surface.forms), dice, lookups=surface.lookups)
+        form = dice.pick(surface.forms)
+        made = world(form, dice, lookups=surface.lookups, declared=surface.declares)
         source = dice.pick(surface.sources(made.form))
         try:
             with surface.staged(made, source, dice) as stage:

@@ -17,7 +17,7 @@ from onesided.audit.session.in_python import staged_in_python
 from onesided.audit.session.on_datafusion import datafusion
 from onesided.audit.session.on_postgres import postgres
 from onesided.audit.session.on_spark import spark
-from onesided.audit.session.sources import Source, Unwritable
+from onesided.audit.session.sources import Source
 from onesided.audit.session.surfaces import Stage, Surface
 from onesided.audit.session.worlds import World
 
@@ -28,6 +28,7 @@ class DuckDB:
 
     forms: Sequence[Form] = (Form.TYPED, Form.TYPED, Form.CSV)
     lookups: bool = True
+    declares: bool = True
 
     def sources(self, form: Form) -> Sequence[Source]:
         return [each for each in sources.sources() if each.form is form]
@@ -50,14 +51,13 @@ class CommandLine:
     shell: Shell
     forms: Sequence[Form] = (Form.TYPED, Form.CSV)
     lookups: bool = True
+    declares: bool = False
 
     def sources(self, form: Form) -> Sequence[Source]:
         return [each for each in sources.sources() if each.form is form and each.files]
 
     @contextmanager
     def staged(self, world: World, source: Source, dice: Dice) -> Iterator[Stage]:
-        if world.max_units is not None:
-            raise Unwritable("no option declares the days of a unit's key")
         with (
             tempfile.TemporaryDirectory() as folder,
             staged_in_python(world, source, Path(folder), durable=True) as stage,

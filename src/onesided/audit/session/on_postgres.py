@@ -43,6 +43,7 @@ class Postgres:
     schemas: str
     forms: Sequence[Form] = (Form.SQL,)
     lookups: bool = True
+    declares: bool = True
 
     def sources(self, form: Form) -> Sequence[Source]:
         return (

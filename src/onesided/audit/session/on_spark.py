@@ -31,6 +31,7 @@ class Spark:
     spark: Any
     forms: Sequence[Form] = (Form.TYPED,)
     lookups: bool = True
+    declares: bool = True
 
     def sources(self, form: Form) -> Sequence[Source]:
         files = [each for each in sources.sources() if each.form is form and each.files]

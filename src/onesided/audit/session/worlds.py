@@ -166,10 +166,11 @@ class World:
         )
 
 
-def world(form: Form, dice: Dice, *, lookups: bool = False) -> World:
+def world(form: Form, dice: Dice, *, lookups: bool = False, declared: bool = True) -> World:
     """A world of this form.
 
     - `lookups`: some of its columns may lie in a lookup table, and some may never leave.
+    - `declared`: the days of a unit's key can be, so that a row may decide over several units.
     """
     units = LEAST_UNITS + dice.below(MOST_UNITS - LEAST_UNITS + 1)
     columns = _COLUMNS[form](dice)
@@ -195,7 +196,7 @@ def world(form: Form, dice: Dice, *, lookups: bool = False) -> World:
         aside = (SECRET, *(each for each in others if more.one_in(2)))
     if lookups and more.one_in(WITHHELD_IN):
         withheld = (more.pick([each.name for each in columns if each.name not in aside]),)
-    chosen = len(names) > 1 and bool(aside) and more.one_in(CHOSEN_IN)
+    chosen = declared and len(names) > 1 and bool(aside) and more.one_in(CHOSEN_IN)
     return World(
         form=form,
         columns=(*names, *columns),
