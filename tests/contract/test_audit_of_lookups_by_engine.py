@@ -44,12 +44,15 @@ def made(form: Form, *, chosen: bool) -> World:
     raise AssertionError
 
 
-def check(engine: str, connection: Any, form: Form, *, chosen: bool) -> str:
+def check(
+    engine: str, connection: Any, form: Form, *, chosen: bool, written: str | None = None
+) -> str:
     """Nothing differs; what is left is the receipt of the count over D."""
     given = made(form, chosen=chosen)
     with SURFACES[engine](connection) as surface:
         assert surface.lookups
-        source = surface.sources(form)[0]
+        sources = surface.sources(form)
+        (source, *_) = [each for each in sources if written in (None, each.name)]
         with surface.staged(given, source, Dice("staged")) as stage:
             asked = [COUNT] if engine == "command" else [SAMPLE, COUNT]
             run, differences = judged(stage, given, asked, 1)
@@ -74,6 +77,12 @@ def test_neighbouring_lookup_tables_show_nothing(engine: str, connection: Any) -
 def test_nor_do_those_whose_rows_decide_over_several_units(engine: str, connection: Any) -> None:
     seen = check(engine, connection, ENGINES[engine], chosen=True)
     assert f"replaces at most {made(ENGINES[engine], chosen=True).max_units} of them" in seen
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "datafusion"])
+def test_nor_do_folders_that_name_the_days_of_units(engine: str, connection: Any) -> None:
+    seen = check(engine, connection, Form.TYPED, chosen=True, written="Parquet in folders by day")
+    assert "day=" not in seen
 
 
 @pytest.mark.soak

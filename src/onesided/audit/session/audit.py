@@ -82,7 +82,8 @@ class SessionAudit:
         dice = Dice("session", self.seed, number)
         form = dice.pick(surface.forms)
         made = world(form, dice, lookups=surface.lookups, declared=surface.declares)
-        source = dice.pick(surface.sources(made.form))
+        names = {column.name for column in made.columns}
+        source = dice.pick([each for each in surface.sources(form) if each.needs <= names])
         try:
             with surface.staged(made, source, dice) as stage:
                 requests = _requests(stage, made, dice)
