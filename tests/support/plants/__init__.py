@@ -1,7 +1,7 @@
 """Leaks of the past, to be planted again: an audit that is worth its name finds each of them.
 
 Nothing in the package plants faults. What stands here puts them back from outside, by replacing
-what the code of today calls. The numbers are those of the list in docs/audit.md.
+what the code of today calls. Plants of one number are leaks of one kind.
 """
 
 from __future__ import annotations
