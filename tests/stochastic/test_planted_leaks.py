@@ -33,7 +33,7 @@ def audited(plant: Plant | None, seed: int, engine: str = "duckdb", **given: Any
 
 
 def words(plant: Plant, report: SessionReport, seconds: float) -> str:
-    """For the table in docs/audit.md."""
+    """What was found, and how soon."""
     found = report.findings[0].outcome if report.findings else "nothing"
     return f"{plant}, seed {report.seed}: {found}, {seconds:.1f} s of CPU, {report.words}"
 

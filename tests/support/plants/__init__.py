@@ -1,12 +1,12 @@
 """Leaks of the past, to be planted again: an audit that is worth its name finds each of them.
 
 Nothing in the package plants faults. What stands here puts them back from outside, by replacing
-what the code of today calls. The numbers are those of the list in docs/audit.md.
+what the code of today calls. Plants of one number are leaks of one kind.
 """
 
 from __future__ import annotations
 
-from support.plants import cells, claims, elsewhere, keys, means, sources
+from support.plants import beside, cells, claims, elsewhere, keys, means, sources
 from support.plants.planting import Plant, Where
 
 PLANTS = (
@@ -30,6 +30,7 @@ PLANTS = (
     Plant(17, "offsets are lost", keys.an_offset_is_lost_on_the_way),
     Plant(18, "formats found again", sources.formats_are_found_again, Where.DUCKDB),
     Plant(19, "headers are not read", sources.only_the_first_file_names_the_columns, Where.DUCKDB),
+    Plant(20, "not found is false", beside.what_is_not_found_is_false, Where.DUCKDB),
 )
 
 __all__ = ["PLANTS", "Plant", "Where"]

@@ -306,3 +306,14 @@ def headers(folder: Path) -> Pair:
         return asked(f"{place}/*.csv", sampled, policy="age < 18")
 
     return seen(12), seen(13)
+
+
+def not_found(folder: Path) -> Pair:
+    """Two people of whom the table beside says nothing: neither is in a sample."""
+
+    def seen(secret: str) -> Any:
+        table = pa.table({"name": ["ann", "bob", secret]})
+        beside = {"people": pa.table({"name": ["ann", "bob"], "out": [False, False]})}
+        return asked(table, sampled, unit="name", policy="people.out", lookups=beside)
+
+    return seen("eve"), seen("kim")

@@ -23,6 +23,7 @@ from onesided.errors import InputError
 MOST_REQUESTS = 6
 TWICE_IN = 6
 PAIRED_IN = 3
+FITTING_IN = 4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,8 +81,16 @@ class SessionAudit:
     ) -> list[SessionFinding]:
         """One world and a few requests."""
         dice = Dice("session", self.seed, number)
-        made = world(dice.pick(surface.forms), dice, lookups=surface.lookups)
-        source = dice.pick(surface.sources(made.form))
+        form = dice.pick(surface.forms)
+        made = world(form, dice, lookups=surface.lookups, declared=surface.declares)
+        sources = surface.sources(form)
+        source = dice.pick([each for each in sources if not each.needs])
+        names = {column.name for column in made.columns}
+        fitting = [each for each in sources if each.needs and each.needs <= names]
+        # Dice of their own: worlds that are handed over otherwise are the same as ever.
+        more = Dice("sources", self.seed, number)
+        if fitting and more.one_in(FITTING_IN):
+            source = more.pick(fitting)
         try:
             with surface.staged(made, source, dice) as stage:
                 requests = _requests(stage, made, dice)

@@ -20,6 +20,8 @@ from onesided.audit.session.hostile import HOSTILE, Hostile
 Cell: TypeAlias = pa.Array
 SECRET, ROOM, AGE, MOMENT, ODD = "secret", "room", "age", "ts", "x"
 PERSON, DAY = "person", "day"
+DAYS = ("2024-01-01", "2024-01-02", "2024-01-03")
+"""All days that the key of a unit can have."""
 SQL_TYPE = b"sql"
 """What the type on a server is called in the metadata of a field."""
 
@@ -138,7 +140,7 @@ def comma_separated(dice: Dice) -> list[Column]:
 def keys(form: Form, dice: Dice, units: int) -> list[Column]:
     """The columns of a unit's key; the cells are as many as there may be units."""
     numbers = [str(7 + 3 * place) for place in range(units)]
-    days = [f"2024-01-{1 + place % 3:02}" for place in range(units)]
+    days = [DAYS[place % len(DAYS)] for place in range(units)]
     far = ["9223372036854775807", "-9223372036854775808"]
     texts = dice.one_in(2)
     if form is Form.SQL:

@@ -11,10 +11,11 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from onesided.audit.session.in_python import BUDGET, NAME, VERSION, PythonStage, account_of
 from onesided.audit.session.requests import PARQUET, Request
@@ -136,11 +137,13 @@ class CommandStage:
 
     def _asked(self, side: Side, request: Request, ledger: Path) -> dict[str, str]:
         """Run the command of a request; what it wrote, printed and returned."""
-        source = str(self.inner.opened[side][0]["source"])
+        handed = self.inner.opened[side][0]
+        source, beside = str(handed["source"]), handed.get("lookups", {})
         folder = self.inner.new_folder()
-        arguments = [*command(request, source), *self._account_options(ledger)]
+        arguments = [*command(request, source), *self._account_options(ledger), *_beside(beside)]
         code, out, err = self.shell.run(arguments, folder)
-        hidden = {source: "SOURCE", str(ledger): "LEDGER", str(folder): "FOLDER"}
+        hidden = {str(each["source"]): "LOOKUP" for each in beside.values()}
+        hidden |= {source: "SOURCE", str(ledger): "LEDGER", str(folder): "FOLDER"}
         outcomes = {
             "exit code": str(code),
             "stdout": _hiding(hidden, out),
@@ -154,7 +157,9 @@ class CommandStage:
         world = self.inner.world
         unit = ["--unit", ",".join(world.unit) or ROWS]
         named = ["--name", NAME, "--data-version", VERSION, "--budget", str(BUDGET)]
-        return ["--policy", world.policy, *unit, "--ledger", str(ledger), *named]
+        withheld = ["--withhold", ",".join(world.withheld)] if world.withheld else []
+        policy = ["--policy", world.spelled_policy]
+        return [*policy, *unit, *withheld, "--ledger", str(ledger), *named]
 
     def _ledger(self) -> Path:
         ledger = self.inner.ledger()
@@ -192,6 +197,15 @@ def command(request: Request, source: str) -> list[str]:
     if outputs:
         line += ["--out", outputs[0]]
     return line if len(request.outputs) != 1 else [*line, "--json"]
+
+
+def _beside(lookups: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """The options that name the lookup tables."""
+    return [
+        option
+        for name, each in lookups.items()
+        for option in ("--lookup", f"{name}={each['source']}", "--on", ",".join(each["on"]))
+    ]
 
 
 def _released(ledger: Ledger, known: set[int]) -> tuple[tuple[bytes, ...], set[int]]:

@@ -28,6 +28,7 @@ class DuckDB:
 
     forms: Sequence[Form] = (Form.TYPED, Form.TYPED, Form.CSV)
     lookups: bool = True
+    declares: bool = True
 
     def sources(self, form: Form) -> Sequence[Source]:
         return [each for each in sources.sources() if each.form is form]
@@ -49,7 +50,8 @@ class CommandLine:
 
     shell: Shell
     forms: Sequence[Form] = (Form.TYPED, Form.CSV)
-    lookups: bool = False
+    lookups: bool = True
+    declares: bool = False
 
     def sources(self, form: Form) -> Sequence[Source]:
         return [each for each in sources.sources() if each.form is form and each.files]

@@ -11,7 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from onesided.audit.session.cells import SECRET
+from onesided.audit.session.cells import DAY, DAYS, SECRET
 from onesided.audit.session.requests import Request
 from onesided.audit.session.sources import Source, Written, written
 from onesided.audit.session.surfaces import NotOpened, Run, SecondEngine
@@ -166,10 +166,15 @@ def _written(world: World, side: Side, source: Source, folder: Path) -> dict[str
     table, beside = world.handed_over(side)
     found: dict[str, Any] = {**written(source, table, folder), "withhold": world.withheld}
     if beside is not None:
-        place = folder / ASIDE
-        place.mkdir()
-        lookup = {"source": written(source, beside, place)["source"], "on": list(world.unit)}
+        # Not below the other, since a folder stands for all files in it.
+        place = folder.parent / ASIDE / folder.name
+        place.mkdir(parents=True)
+        handed = written(source, beside, place)
+        lookup = {kind: handed[kind] for kind in ("source", "table") if kind in handed}
+        lookup |= {"on": list(world.on), "max_units": world.max_units}
         found["lookups"] = {ASIDE: lookup}
+    if world.max_units is not None:
+        found["domains"] = {DAY: list(DAYS)}
     return found
 
 

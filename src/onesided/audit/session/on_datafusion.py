@@ -25,6 +25,7 @@ class DataFusion:
 
     forms: Sequence[Form] = (Form.TYPED,)
     lookups: bool = True
+    declares: bool = True
 
     def sources(self, form: Form) -> Sequence[Source]:
         return [each for each in sources.sources() if each.form is form]

@@ -17,7 +17,7 @@ from onesided.audit.session.dice import Dice
 from onesided.audit.session.in_python import staged_in_python
 from onesided.audit.session.sources import Source, Written
 from onesided.audit.session.surfaces import Stage, Surface
-from onesided.audit.session.worlds import Side, World
+from onesided.audit.session.worlds import ASIDE, Side, World
 from onesided.engine.postgres.connection import connect
 from onesided.engine.postgres.entry import is_postgres
 from onesided.errors import RequestError
@@ -42,7 +42,8 @@ class Postgres:
     connection: Any
     schemas: str
     forms: Sequence[Form] = (Form.SQL,)
-    lookups: bool = False
+    lookups: bool = True
+    declares: bool = True
 
     def sources(self, form: Form) -> Sequence[Source]:
         return (
@@ -75,7 +76,8 @@ class Postgres:
         return [*(side.name.lower() for side in Side), _OTHERS]
 
     def _table(self, table: pa.Table, folder: Path) -> Written:
-        name = f"{self._schema(folder.name)}.{_TABLE}"
+        own = ASIDE if folder.parent.name == ASIDE else _TABLE
+        name = f"{self._schema(folder.name)}.{own}"
         columns = ", ".join(
             f'"{field.name}" {field.metadata[SQL_TYPE].decode()}' for field in table.schema
         )

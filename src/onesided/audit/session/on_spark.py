@@ -30,7 +30,8 @@ class Spark:
 
     spark: Any
     forms: Sequence[Form] = (Form.TYPED,)
-    lookups: bool = False
+    lookups: bool = True
+    declares: bool = True
 
     def sources(self, form: Form) -> Sequence[Source]:
         files = [each for each in sources.sources() if each.form is form and each.files]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import gzip
 import importlib.util
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -18,7 +18,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from onesided.audit.session.cells import Form
+from onesided.audit.session.cells import DAY, Form
 from onesided.engine.duckdb.connection import connect, literal_path
 
 Written = Mapping[str, Any]
@@ -31,12 +31,14 @@ class Source:
 
     - `write`: puts the table into an empty folder.
     - `files`: the data are files, which commands can be given.
+    - `needs`: columns without which it is like another one.
     """
 
     name: str
     form: Form
     write: Callable[[pa.Table, Path], Written]
     files: bool = True
+    needs: frozenset[str] = frozenset()
 
 
 class Unwritable(Exception):
@@ -63,6 +65,28 @@ def _several(table: pa.Table, folder: Path) -> Written:
     pq.write_table(table.slice(0, cut), folder / "first.parquet")
     pq.write_table(table.slice(cut), folder / "second.parquet")
     return {"source": str(folder)}
+
+
+def _folders(table: pa.Table, folder: Path) -> Written:
+    """A folder for each day of the units' keys; a table without days is one file.
+
+    The names of folders and files are the steward's: which of them there are may follow from a
+    sensitive unit, as any of its cells may, and must not be seen.
+    """
+    if DAY not in table.schema.names:
+        return _pyarrow(table, folder)
+    days = table.column(DAY).to_pylist()
+    for day in sorted(set(days)):
+        rows = [place for place, each in enumerate(days) if each == day]
+        place = folder / f"{DAY}={day}"
+        place.mkdir()
+        pq.write_table(_taken(table, rows).drop_columns([DAY]), place / "part.parquet")
+    return {"source": str(folder)}
+
+
+def _taken(table: pa.Table, rows: Sequence[int]) -> pa.Table:
+    """Some rows; not every type of Arrow can be taken from, but all can be cut."""
+    return pa.concat_tables([table.slice(place, 1) for place in rows])
 
 
 def _beside_others(table: pa.Table, folder: Path, name: str, other: str) -> Written:
@@ -212,6 +236,7 @@ PARQUET = (
     _parquet("pyarrow, old moments", _pyarrow, use_deprecated_int96_timestamps=True),
     _parquet("pyarrow, two files", _several),
 )
+FOLDERS = (Source("Parquet in folders by day", Form.TYPED, _folders, needs=frozenset({DAY})),)
 PATTERNS = tuple(
     _parquet(f"pyarrow, named {name} beside {other}", _beside_others, name=name, other=other)
     for name, other in (("x[1].parquet", "x1.parquet"), ("a*.parquet", "ab.parquet"))
@@ -248,7 +273,7 @@ POLARS_FRAMES = (
 
 def sources() -> tuple[Source, ...]:
     """All that can be written here: Polars and pandas are extras."""
-    found = (*PARQUET, *PATTERNS, *DUCKDB, *CSV, *ARROW)
+    found = (*PARQUET, *FOLDERS, *PATTERNS, *DUCKDB, *CSV, *ARROW)
     if importlib.util.find_spec("polars") is not None:
         found += (*POLARS, *POLARS_FRAMES)
     if importlib.util.find_spec("pandas") is not None:

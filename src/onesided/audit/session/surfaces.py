@@ -72,6 +72,11 @@ class Surface(Protocol):
         """Whether it can be handed a lookup table beside the other."""
         ...
 
+    @property
+    def declares(self) -> bool:
+        """Whether domains can be declared with the data, among which `max_units` chooses."""
+        ...
+
     def sources(self, form: Form) -> Sequence[Source]:
         """What can hand over a table of this form."""
         ...

@@ -26,8 +26,9 @@ Item = TypeVar("Item")
 ASIDE = "aside"
 """What a lookup table is called."""
 LEAST_UNITS, MOST_UNITS = 4, 9
-LOOKED_UP_IN, WITHHELD_IN = 3, 4
+LOOKED_UP_IN, WITHHELD_IN, CHOSEN_IN = 3, 4, 2
 MOST_ROWS = 3
+MOST_CHOSEN = 3
 _COLUMNS: dict[Form, Callable[[Dice], list[Column]]] = {
     Form.TYPED: cells.typed,
     Form.CSV: cells.comma_separated,
@@ -66,6 +67,8 @@ class World:
     - `both`: the unit that comes instead is sensitive too, for certain.
     - `function`: where the table is in memory, its policy is a function of a row.
     - `aside`: the columns that lie in a lookup table, one row of which is the replaced unit's.
+    - `max_units`: how many units a row of it decides over by declaration; then it is found by the
+      person alone, and other units are left out. None where its key is the unit's.
     - `withheld`: the columns that never leave.
     """
 
@@ -81,6 +84,7 @@ class World:
     function: bool = False
     aside: tuple[str, ...] = ()
     withheld: tuple[str, ...] = ()
+    max_units: int | None = None
 
     def units(self, side: Side) -> tuple[Unit, ...]:
         """The units of one of the tables."""
@@ -106,21 +110,34 @@ class World:
         return f"{ASIDE}.{self.policy}" if SECRET in self.aside else self.policy
 
     @property
+    def on(self) -> tuple[str, ...]:
+        """The key of the lookup table."""
+        return self.unit if self.max_units is None else self.unit[:1]
+
+    @property
     def known(self) -> tuple[str, ...]:
         """What the columns are called by whoever asks, in the order of the opened table."""
         names = [column.name for column in self.columns if column.name not in self.aside]
         if self.aside:
-            names += [f"{ASIDE}.{name}" for name in (*self.unit, *self.aside)]
+            names += [f"{ASIDE}.{name}" for name in (*self.on, *self.aside)]
         return tuple(names)
 
     def handed_over(self, side: Side) -> tuple[pa.Table, pa.Table | None]:
-        """The table without what lies aside, and the lookup table: the first row of each unit."""
+        """The table without what lies aside, and the lookup table: the first row of each unit.
+
+        A row that would say nothing is left out: its unit finds NULL all the same.
+        """
         whole = self.table(side)
         if not self.aside:
             return whole, None
-        beside = self._written([unit[0] for unit in self.units(side)])
-        beside = beside.select([*self.unit, *self.aside])
+        rows = [unit[0] for unit in self.units(side)]
+        says = [row for row in rows if self._says_something(row)]
+        beside = self._written(says or rows).select([*self.on, *self.aside])
         return whole.drop_columns(list(self.aside)), beside
+
+    def _says_something(self, row: Row) -> bool:
+        cells = zip(self.columns, row, strict=True)
+        return any(not cell.null_count for column, cell in cells if column.name in self.aside)
 
     def without_unit(self, place: int) -> World:
         """The same world with one unit fewer in all of its tables, not the one that is replaced."""
@@ -149,10 +166,11 @@ class World:
         )
 
 
-def world(form: Form, dice: Dice, *, lookups: bool = False) -> World:
+def world(form: Form, dice: Dice, *, lookups: bool = False, declared: bool = True) -> World:
     """A world of this form.
 
     - `lookups`: some of its columns may lie in a lookup table, and some may never leave.
+    - `declared`: the days of a unit's key can be, so that a row may decide over several units.
     """
     units = LEAST_UNITS + dice.below(MOST_UNITS - LEAST_UNITS + 1)
     columns = _COLUMNS[form](dice)
@@ -178,6 +196,7 @@ def world(form: Form, dice: Dice, *, lookups: bool = False) -> World:
         aside = (SECRET, *(each for each in others if more.one_in(2)))
     if lookups and more.one_in(WITHHELD_IN):
         withheld = (more.pick([each.name for each in columns if each.name not in aside]),)
+    chosen = declared and len(names) > 1 and bool(aside) and more.one_in(CHOSEN_IN)
     return World(
         form=form,
         columns=(*names, *columns),
@@ -191,6 +210,7 @@ def world(form: Form, dice: Dice, *, lookups: bool = False) -> World:
         function=function,
         aside=aside,
         withheld=withheld,
+        max_units=1 + more.below(MOST_CHOSEN) if chosen else None,
     )
 
 
