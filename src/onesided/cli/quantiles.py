@@ -12,7 +12,6 @@ from onesided.cli.reports import check_output, show_release
 from onesided.cli.sections import CommandInSections
 from onesided.cli.sources import Command, group_options, opened, release_options, with_options
 from onesided.loss import rational
-from onesided.session.cells import MOST_CELLS, USUAL_CELLS
 
 _CELLS = (
     click.option("--column", required=True, help="The column of numbers."),
@@ -21,13 +20,7 @@ _CELLS = (
         required=True,
         help="The range of values, as 0,100, which is cut into cells; known without the data.",
     ),
-    click.option(
-        "--cells",
-        type=click.IntRange(2, MOST_CELLS),
-        default=USUAL_CELLS,
-        show_default=True,
-        help="How many cells at most.",
-    ),
+    click.option("--cells", type=int, help="How many cells at most; default: 1,024."),
     group_options,
 )
 
@@ -62,7 +55,7 @@ def quantile(
     column: str,
     at: str,
     bounds: str,
-    cells: int,
+    cells: int | None,
     out: Path | None,
     overwrite: bool,
     as_json: bool,
@@ -74,9 +67,10 @@ def quantile(
     """
     outputs = check_output(out, overwrite=overwrite)
     wanted = [float(rational(each, "A quantile")) for each in listed(at)]
+    said = {} if cells is None else {"cells": cells}
     with opened(source, outputs=outputs, epsilon=epsilon, **options) as (dataset, asked):
         with working("Counting", dataset.progress):
             release = dataset.quantile(
-                column, wanted, epsilon=epsilon, bounds=listed(bounds), cells=cells, **asked
+                column, wanted, epsilon=epsilon, bounds=listed(bounds), **asked, **said
             )
         show_release(release, out, overwrite=overwrite, as_json=as_json)
