@@ -59,7 +59,7 @@ def states_of(balance: Balance, current: Snapshot) -> tuple[DataState, ...]:
 def grown(before: Engine, after: Engine, parts: tuple[str, ...]) -> Growth:
     """What became of the units from one state to the other; for the steward's eyes."""
     if before.rows_are_units or after.rows_are_units:
-        raise RequestError("Rows without a key cannot be told apart in two states of the data.")
+        raise RequestError("Rows without a key have no name by which two states could be compared.")
     if dict(before.schema.fields).keys() != dict(after.schema.fields).keys():
         raise RequestError("The two states have other columns; nothing can be compared.")
     unit = after.unit.columns

@@ -205,7 +205,7 @@ def _refuse_order(
     missed = f"countif(c{place} IS NOT NULL AND try_strptime(c{place}, {quoted(other)}) IS NULL)"
     if not connection.sql(f"SELECT {missed} FROM {texts}").fetchall()[0][0]:
         raise SourceError(
-            f"The column {name} holds dates whose day and month cannot be told apart; {say}, such "
+            f"The column {name} holds dates in which either part may be the month; {say}, such "
             f"as {pattern} or {other}."
         )
 
