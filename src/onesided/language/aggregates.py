@@ -15,7 +15,8 @@ from sqlglot import exp
 from onesided.errors import RequestError
 from onesided.language.canonical import canonical_text
 from onesided.language.names import Names
-from onesided.language.parser import Conversion, only, unwrapped
+from onesided.language.nodes import only, unwrapped
+from onesided.language.parser import Conversion
 from onesided.language.predicate import Key, Predicate
 from onesided.language.query import Aggregate, SelectFigure
 from onesided.language.refusals import shown

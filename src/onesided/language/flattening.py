@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from onesided.errors import RequestError
-from onesided.language.parser import MAX_DEPTH, MAX_NODES, only, unwrapped
+from onesided.language.nodes import only, unwrapped
+from onesided.language.parser import MAX_DEPTH, MAX_NODES
 from onesided.language.refusals import shown
 
 _PLAIN = {"expressions", "from_", "where", "order", "with_"}

@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from onesided.errors import PolicyError
 from onesided.language.evaluation import LOWER_LETTERS, UPPER_LETTERS
+from onesided.language.nodes import only, unwrapped
 from onesided.language.refusals import explanation, shown
 from onesided.language.tree import (
     OF_THE_CALENDAR,
@@ -69,29 +70,29 @@ def function(node: exp.Expression, read: Read) -> Expression:
     """The function that a node spells; each argument of it is accepted or refused."""
     kind = type(node)
     if kind in _LETTERS:
-        _only(node, "this")
+        only(node, "this")
         return ChangeLetters(_LETTERS[kind], read(node.this))
     if kind in _PARTS:
-        _only(node, "this")
+        only(node, "this")
         return part_of(_PARTS[kind], node.this, read)
     if kind in _STARTS:
-        _only(node, "this", "unit")
+        only(node, "this", "unit")
         return _start(str(node.args["unit"].name), node.this, read)
     match node:
         case exp.DayOfWeek():
-            _only(node, "this")
+            only(node, "this")
             return _day_of_week(node.this, read)
         case exp.Extract():
-            _only(node, "this", "expression")
+            only(node, "this", "expression")
             return _named_part(str(node.this.name), node.args["expression"], node, read)
         case exp.Substring():
-            _only(node, "this", "start", "length")
+            only(node, "this", "start", "length")
             return _substring(node, read)
         case exp.Left():
-            _only(node, "this", "expression")
+            only(node, "this", "expression")
             return Substring(read(node.this), 1, _size(node.args["expression"], 0))
         case exp.Trim():
-            _only(node, "this")
+            only(node, "this")
             return Trim(read(node.this))
         case _:
             return _by_name(node, read)
@@ -157,7 +158,7 @@ def _size(node: object, least: int) -> int:
 
 def _by_name(node: exp.Expression, read: Read) -> Expression:
     """The functions that sqlglot has no node for; any other name is unknown to us as well."""
-    _only(node, "this", "expressions")
+    only(node, "this", "expressions")
     name, arguments = str(node.name).lower(), node.expressions
     if name in ("weekday", "isodow") and len(arguments) == 1:
         return part_of(Part.WEEKDAY, arguments[0], read)
@@ -174,10 +175,9 @@ def _by_name(node: exp.Expression, read: Read) -> Expression:
 
 def whole_steps(node: exp.Expression, read: Read) -> Bucket:
     """floor(x / 10) * 10, which is a bucket."""
-    floor = node.this
-    while isinstance(floor, exp.Paren):
-        floor = floor.this
-    _only(floor, "this")
+    floor = unwrapped(node.this)
+    assert isinstance(floor, exp.Floor)
+    only(floor, "this")
     quotient, width = floor.this, read(node.args["expression"])
     if type(quotient) is exp.Div and read(quotient.args["expression"]) == width:
         match width:
@@ -201,10 +201,3 @@ def bucket(operand: Expression, width: int) -> Bucket:
     if any(isinstance(part, Bucket) for part in walk(operand)):
         raise PolicyError("bucket() within bucket() is not allowed; use the wider bucket alone.")
     return Bucket(operand, width)
-
-
-def _only(node: exp.Expression, *allowed: str) -> None:
-    """As `only` of the parser, which stands above this module."""
-    for name, value in node.args.items():
-        if value and name not in allowed:
-            raise PolicyError(f"The part {shown(node)} is not accepted: {name} is not supported.")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from onesided.errors import RequestError
-from onesided.language.parser import only, unwrapped
+from onesided.language.nodes import only, unwrapped
 from onesided.language.query import Catalogue, Join, public_column
 from onesided.language.refusals import shown
 from onesided.language.tree import Column

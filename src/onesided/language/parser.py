@@ -30,6 +30,7 @@ from onesided.language.literals import (
     read_number,
     read_timestamp,
 )
+from onesided.language.nodes import only, unwrapped
 from onesided.language.refusals import explanation, shown
 from onesided.language.tree import (
     And,
@@ -373,17 +374,3 @@ class Conversion:
 
 
 _Converter: TypeAlias = Callable[[exp.Expression, int], Expression]
-
-
-def unwrapped(node: object) -> object:
-    while isinstance(node, exp.Paren):
-        only(node, "this")
-        node = node.this
-    return node
-
-
-def only(node: exp.Expression, *allowed: str) -> None:
-    """Refuses a node that carries anything but the arguments we understand."""
-    for name, value in node.args.items():
-        if value and name not in allowed:
-            raise PolicyError(f"The part {shown(node)} is not accepted: {name} is not supported.")

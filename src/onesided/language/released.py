@@ -12,7 +12,8 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from onesided.errors import RequestError
-from onesided.language.parser import DIALECT, MAX_DEPTH, unwrapped
+from onesided.language.nodes import unwrapped
+from onesided.language.parser import DIALECT, MAX_DEPTH
 from onesided.language.refusals import shown
 
 _COMPUTED: frozenset[type[exp.Expression]] = frozenset(

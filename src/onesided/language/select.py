@@ -19,7 +19,8 @@ from onesided.language.aggregates import AGGREGATES, FigureReader, RowExpression
 from onesided.language.canonical import canonical_text
 from onesided.language.flattening import flattened
 from onesided.language.names import read_names
-from onesided.language.parser import only, read_statements, unwrapped
+from onesided.language.nodes import only, unwrapped
+from onesided.language.parser import read_statements
 from onesided.language.predicate import Key, Predicate
 from onesided.language.query import (
     Aggregate,
@@ -165,7 +166,7 @@ class _Reading:
         """An expression over keys and figures. Where a name is both, what comes first counts."""
 
         def known(part: exp.Expression) -> exp.Expression | None:
-            item = self._aliases.get(part.name.lower()) if _is_bare(part) else None
+            item = self._aliased(part)
             if item is not None and (aliases_first or self._key_of(part) is None):
                 return exp.Paren(this=computed(item.node, self._stands_for))
             return self._stands_for(part)

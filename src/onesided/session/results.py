@@ -26,9 +26,8 @@ from onesided.language.query import (
     figure_column,
     key_column,
 )
+from onesided.session.questions.counts import COUNT
 
-COUNT = "count"
-"""The column of a mean that says of how many rows it is."""
 Place = tuple[Any, ...]
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import pyarrow.compute as pc
 
 from onesided.data.units import Unit
+from onesided.engine.base import Lookup
 from onesided.engine.lookups import found
 from onesided.errors import RequestError
 from onesided.language import BoundPredicate, Key, Predicate, Schema
@@ -89,8 +91,7 @@ class Figures:
         return asked
 
     def _groups(self, asked: AskedFigure) -> Grouping:
-        select = self.select
-        joined = lookups(self.facts.schema, self.facts.public, select.joins)
+        select, joined = self.select, self._joined
         inside: BoundPredicate | None = self.scope.inside
         for lookup, join in zip(joined, select.joins, strict=True):
             self.facts.withheld.refuse((own for own, _ in lookup.on), "what a table is joined by")
@@ -108,16 +109,25 @@ class Figures:
         )
         if not joined:
             return groups
-        described = [
+        return replace(groups, lookups=joined, details={**groups.details, "join": self._described})
+
+    @cached_property
+    def _joined(self) -> tuple[Lookup, ...]:
+        """The public tables of the statement; that a key names one row is looked at once."""
+        return lookups(self.facts.schema, self.facts.public, self.select.joins)
+
+    @cached_property
+    def _described(self) -> list[dict[str, Any]]:
+        """The joins as they stand in a request, each table by its content."""
+        return [
             {
                 "table": each.table.name,
                 "on": [list(pair) for pair in each.on],
                 "is": each.table.digest,
                 **({"outer": True} if join.outer else {}),
             }
-            for each, join in zip(joined, select.joins, strict=True)
+            for each, join in zip(self._joined, self.select.joins, strict=True)
         ]
-        return replace(groups, lookups=joined, details={**groups.details, "join": described})
 
     def _question(self, asked: AskedFigure) -> GroupQuestion:
         figure, groups = asked.figure, self._groups(asked)
@@ -156,7 +166,7 @@ class Figures:
         self.facts.withheld.refuse(value.columns, "added up")
         bounds, grids = self._by_value(limits.bounds), self._by_value(limits.grid)
         declared = {name: _range(name, pair) for name, pair in bounds.items() if _is_pair(pair)}
-        ranges = {**self._public_ranges(), **declared}
+        ranges = {**self._public_ranges, **declared}
         proven = ranges.get(value.name) or proven_range(value.typed, ranges)
         bound = None if value.name in ranges else bounds.get(value.name)
         if bound is None and proven is not None and proven[1] > 0:
@@ -177,6 +187,7 @@ class Figures:
             units=self.facts.units,
         )
 
+    @cached_property
     def _public_ranges(self) -> dict[str, Range]:
         """Between which numbers the columns of the joined public tables lie."""
         found = {}
