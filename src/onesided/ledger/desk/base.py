@@ -42,21 +42,38 @@ class PersonRole(StrEnum):
     AUDITOR = "auditor"
 
 
+class TokenPurpose(StrEnum):
+    """What a token opens: everything until it expires, one login, or one browser's session."""
+
+    ACCESS = "access"
+    LOGIN = "login"
+    SESSION = "session"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Person:
-    """Who asks. `name` is what goes into the ledger; it is public and never changes there."""
+    """Who asks. `name` is what goes into the ledger; it is public and never changes there.
+
+    `token` is the id of the token that was shown.
+    """
 
     name: str
     role: PersonRole
+    token: str = field(compare=False)
 
 
 @dataclass(frozen=True, kw_only=True)
 class TokenRecord:
-    """What is known of a token but itself; `id` is short, public, and names it for revocation."""
+    """What is known of a token but itself; `id` is short, public, and names it for revocation.
+
+    `parent` is the token that it came from, without which it opens nothing.
+    """
 
     id: str
     name: str
     role: PersonRole
+    purpose: TokenPurpose
+    parent: str | None
     created: datetime
     expires: datetime | None
     revoked: datetime | None
@@ -127,7 +144,7 @@ class JobState(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asking:
+class PosedQuestion:
     """A question as somebody asks it of a data set.
 
     - `id`: from `new_job_id`, drawn by whoever asks, so that the job is found after a crash.
@@ -164,7 +181,7 @@ class Slot:
 
 @dataclass(frozen=True, kw_only=True)
 class ProposedQuestion:
-    """What an approval binds: the orders by their fingerprints, the state of the data, the price."""
+    """What an approval binds: the orders by their fingerprints, the state of the data, the cost."""
 
     requests: tuple[str, ...]
     snapshot: int
@@ -207,8 +224,8 @@ class QuestionJob:
     - `expires`: until when it can be approved, and `greatest_cost` at what price at most.
     - `cost`: what it added to the account's ε when it was accepted; public.
     - `charges`: the entries of its charges in the chain, one an order.
-    - `releases`: the entries of its releases, in the same order, once it is done.
-    - `follows`: the job whose run answers it as well, since an equal question was open already.
+    - `releases`: the entries of its releases, in the same order, once it is done and they are
+      stored. What a question looked at may be kept as a step of its charge until the deadline.
     """
 
     id: str
@@ -228,7 +245,6 @@ class QuestionJob:
     cost: Fraction | None = None
     charges: tuple[int, ...] = ()
     releases: tuple[int, ...] = ()
-    follows: str | None = None
     decision: Decision | None = None
 
 
@@ -236,8 +252,9 @@ class QuestionJob:
 class Acceptance:
     """What became of a question that needs no approval, or was approved.
 
-    `job` is None where all of it was released before and may be seen: then every charge has its
-    `release`, and nothing was charged or written.
+    - `job`: that of this question; or, with another id, the open job of an equal question, which
+      answers this one as well and costs nothing more. None where all of it was released before and
+      may be seen: then every charge has its `release`, and nothing was charged or written.
     """
 
     charges: tuple[Charge, ...]

@@ -8,13 +8,13 @@ ledger's database, outside the chain: verification and export know nothing of it
     desk.set_rights("visits", "ann", Rights(most_in_all=Fraction(1)))
     person = desk.person(token)                   # None for any token that is not valid
 
-    asking = Asking(id=new_job_id(), dataset="visits", who=person.name, kind="count", question={…})
+    posed = PosedQuestion(id=new_job_id(), dataset="visits", who=person.name, kind="count", question={…})
     accepted = desk.accept(orders, snapshot, asking, Slot(length=timedelta(seconds=5)), allowance)
     accepted.job                                  # charged and on disk, with a deadline
                                                   # None: the releases are in accepted.charges
     job = desk.claim("visits", worker, lease)     # within its slot; for one worker at a time
     ...                                           # ask as usual: the same requests are paid for
-    desk.finish(job.id, worker, [release.number])
+    desk.finish(job.id, worker)                   # its answers are stored, or kept as steps
     desk.job(job.id).state                        # DONE from its deadline on
 
 All times are those of `now()`: one clock for all processes of a ledger. A job that is seen as
@@ -32,14 +32,15 @@ from onesided.ledger.base import Order, Snapshot
 from onesided.ledger.desk.base import (
     Acceptance,
     Allowance,
-    Asking,
     JobState,
     Person,
     PersonRole,
+    PosedQuestion,
     ProposedQuestion,
     QuestionJob,
     Rights,
     Slot,
+    TokenPurpose,
     TokenRecord,
 )
 
@@ -51,15 +52,31 @@ class Desk(Protocol):
         """The time, by the clock of the ledger's database, in UTC."""
         ...
 
-    def add_token(self, name: str, role: PersonRole, *, expires: datetime | None = None) -> str:
+    def add_token(
+        self,
+        name: str,
+        role: PersonRole,
+        *,
+        expires: datetime | None = None,
+        purpose: TokenPurpose = TokenPurpose.ACCESS,
+        parent: str | None = None,
+    ) -> str:
         """A new token of 256 bits, which is returned this once; its SHA-256 is kept.
 
-        A name has one role: DeskConflict while it has a valid token of another.
+        A name has one role: DeskConflict while it has a valid token of another. With the id of a
+        `parent` the token is valid as long as that one is.
         """
         ...
 
-    def person(self, token: str) -> Person | None:
-        """Who holds this token; None where it is unknown, expired or revoked."""
+    def person(self, token: str, purpose: TokenPurpose = TokenPurpose.ACCESS) -> Person | None:
+        """Who holds this token of that purpose; None where it is unknown, expired or revoked.
+
+        A token of one login is never taken here.
+        """
+        ...
+
+    def use_once(self, token: str) -> Person | None:
+        """Who holds this token of one login, which is revoked by it; of two callers one gets it."""
         ...
 
     def revoke(self, name_or_id: str) -> tuple[TokenRecord, ...]:
@@ -90,21 +107,21 @@ class Desk(Protocol):
         self,
         orders: Sequence[Order],
         snapshot: Snapshot,
-        asking: Asking,
+        posed: PosedQuestion,
         slot: Slot,
         allowance: Allowance | None = None,
     ) -> Acceptance:
         """Charge all orders, write the job and give it its slot, all or nothing, durable on return.
 
         - BudgetError: the account does not suffice. CapError: the allowance does not.
-        - DeskConflict: the rights were changed, or an equal question failed or was late before and
-          only a steward repeats it. QueueFull: too many open jobs.
-        - A question whose charges all stand, and whose run is still on its way, costs nothing. Its
-          job has the deadline of the other one and no slot of its own.
+        - DeskConflict: the rights were changed, or a part of the question was charged before and
+          failed, was late or was never answered; then only a steward repeats it.
+        - QueueFull: too many open jobs.
+        - An equal question whose job is open costs nothing; the answer is that job.
         """
         ...
 
-    def propose(self, asking: Asking, proposed: ProposedQuestion) -> QuestionJob:
+    def propose(self, posed: PosedQuestion, proposed: ProposedQuestion) -> QuestionJob:
         """Write a job that awaits the decision of a steward; nothing is charged."""
         ...
 
@@ -119,7 +136,7 @@ class Desk(Protocol):
         steward: str,
         why: str,
     ) -> Acceptance:
-        """Accept an awaiting job, as `accept` does; its record is returned with it.
+        """Accept an awaiting job, as `accept` does; the job is always its own.
 
         DeskConflict unless the job still awaits, and requests, snapshot and cost are as proposed.
         After any refusal it awaits as before.
@@ -150,8 +167,8 @@ class Desk(Protocol):
         """End a lease early, so that another worker can claim the job."""
         ...
 
-    def finish(self, job: str, worker: str, releases: Sequence[int]) -> bool:
-        """Note that all releases are stored; False where the deadline has passed.
+    def finish(self, job: str, worker: str) -> bool:
+        """Note that all answers are stored or kept as steps; False where the deadline has passed.
 
         Any worker that stored them may say so, its lease or not.
         """
@@ -177,6 +194,10 @@ class Desk(Protocol):
 
     def next_event(self, dataset: str) -> datetime | None:
         """When the next slot of the data set starts or ends; a worker sleeps until then."""
+        ...
+
+    def queue_ends(self, dataset: str) -> datetime:
+        """When a slot that is asked for now would start."""
         ...
 
     def hidden(self, dataset: str) -> frozenset[int]:
