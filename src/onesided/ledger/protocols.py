@@ -49,6 +49,10 @@ from onesided.loss import Loss
 class RunBooks(Protocol):
     """What a run writes for its charge. Every method may be called from any thread."""
 
+    def charged(self, number: int) -> Charge | None:
+        """The charge of this entry as it stands, with its release where that is stored."""
+        ...
+
     def keep_step(self, charge: Charge, name: str, payload: bytes) -> bytes:
         """Keep an intermediate result, durable on return; the first writer wins."""
         ...
