@@ -49,10 +49,6 @@ from onesided.loss import Loss
 class RunBooks(Protocol):
     """What a run writes for its charge. Every method may be called from any thread."""
 
-    def charged(self, number: int) -> Charge | None:
-        """The charge of this entry as it stands, with its release where that is stored."""
-        ...
-
     def keep_step(self, charge: Charge, name: str, payload: bytes) -> bytes:
         """Keep an intermediate result, durable on return; the first writer wins."""
         ...
@@ -108,6 +104,10 @@ class Account(RunBooks, Protocol):
         the earlier one: see `Charge`. BudgetError when the account's ε would exceed the budget;
         nothing is spent then.
         """
+        ...
+
+    def charged(self, number: int) -> Charge | None:
+        """The charge of this entry as it stands, with its release where that is stored."""
         ...
 
     def stored(self, request: str, snapshot: Snapshot) -> StoredRelease | None:
