@@ -20,6 +20,7 @@ from onesided.ledger.desk.base import (
     TokenRecord,
     new_job_id,
 )
+from onesided.ledger.desk.opening import open_desk
 from onesided.ledger.desk.protocols import Desk
 
 __all__ = [
@@ -40,4 +41,5 @@ __all__ = [
     "TokenPurpose",
     "TokenRecord",
     "new_job_id",
+    "open_desk",
 ]

@@ -8,8 +8,8 @@ ledger's database, outside the chain: verification and export know nothing of it
     desk.set_rights("visits", "ann", Rights(most_in_all=Fraction(1)))
     person = desk.person(token)                   # None for any token that is not valid
 
-    posed = PosedQuestion(id=new_job_id(), dataset="visits", who=person.name, kind="count", question={…})
-    accepted = desk.accept(orders, snapshot, asking, Slot(length=timedelta(seconds=5)), allowance)
+    posed = PosedQuestion(id=new_job_id(), dataset="visits", who=person.name, kind="count", …)
+    accepted = desk.accept(orders, snapshot, posed, Slot(length=timedelta(seconds=5)), allowance)
     accepted.job                                  # charged and on disk, with a deadline
                                                   # None: the releases are in accepted.charges
     job = desk.claim("visits", worker, lease)     # within its slot; for one worker at a time
