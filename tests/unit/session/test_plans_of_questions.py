@@ -113,13 +113,13 @@ def test_sums_and_means_err_as_expected(table: pa.Table, kind: str) -> None:
         released = [
             getattr(data, kind)("device", "room", **asked, fresh=True).table for _ in range(12)
         ]
-    assert row.expectation is not None
-    assert row.expectation.of == "non-sensitive units"
+    assert row.error is not None
+    assert row.of == "non-sensitive units"
     filled = np.array([name.as_py() != "clinic" for name in exact.column("room")])
     off = np.array(
         [np.array(each.column(kind)) - np.array(exact.column(kind)) for each in released]
     )
-    ratio = float(np.mean(np.abs(off[:, filled]))) / row.expectation.error
+    ratio = float(np.mean(np.abs(off[:, filled]))) / row.error
     assert 1 / 1.6 <= ratio <= 1.6
 
 
