@@ -6,8 +6,9 @@ from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from onesided.data.askable import Askable
 from onesided.data.files import check_format
 from onesided.data.release import QueryRelease, Release, TableRelease
 from onesided.language.tree import Value
@@ -368,3 +369,10 @@ class Dataset(RankedData):
                     for each in asked
                 }
             )
+
+
+if TYPE_CHECKING:
+
+    def _may_be_asked(dataset: Dataset) -> Askable:
+        """An analyst may do all of this with it; the same holds of a data set elsewhere."""
+        return dataset
