@@ -114,6 +114,10 @@ class Account(RunBooks, Protocol):
         """The latest stored release of this request on this snapshot."""
         ...
 
+    def release_of(self, charge: int) -> StoredRelease | None:
+        """What is stored for the charge of this entry, whichever snapshot it was made on."""
+        ...
+
     def raise_budget(self, budget: Fraction, *, who: str, why: str) -> BudgetRaise:
         """Raise the budget; the ledger keeps who did it, when and why."""
         ...

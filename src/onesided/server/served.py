@@ -34,9 +34,7 @@ class Served:
     @classmethod
     def of(cls, config: ServerConfig, log: RequestLog) -> Served:
         """What a configuration describes; nothing is opened yet but the ledger."""
-        hosted = {
-            name: HostedDataset(config, name, each) for name, each in config.datasets.items()
-        }
+        hosted = {name: HostedDataset(config, name, each) for name, each in config.datasets.items()}
         return cls(config, open_ledger(config.ledger), open_desk(config.ledger), hosted, log)
 
     def start(self) -> None:

@@ -26,7 +26,6 @@ from onesided.session.zones import zone_terms
 from onesided.version import __version__
 
 
-
 def root(call: Call) -> Reply:
     return Reply({"name": "onesided", "version": __version__, "datasets_url": "/api/v1/datasets"})
 
@@ -44,6 +43,7 @@ def me(call: Call) -> Reply:
 
 def rights_json(rights: Any) -> dict[str, Any]:
     """What somebody may do with a data set; null is no limit."""
+
     def shown(value: Any) -> str | None:
         return None if value is None else str(value)
 
@@ -100,9 +100,7 @@ def facts_json(data: FrozenDataset) -> dict[str, Any]:
         "unit": [] if facts.unit.is_row else list(facts.unit.columns),
         "units": facts.units,
         "policy": policy_text(facts.policy),
-        "columns": [
-            {"name": name, "type": each.type.value} for name, each in facts.schema.fields
-        ],
+        "columns": [{"name": name, "type": each.type.value} for name, each in facts.schema.fields],
         "domains": {name: list(map(cell_json, each)) for name, each in facts.domains.items()},
         "lookups": [
             {"name": each.name, "columns": list(each.columns), "units": facts.promised[each.name]}

@@ -176,5 +176,3 @@ def _sleep_until(moment: float) -> None:
     while left > 0:
         threading.Event().wait(left)
         left = moment - monotonic()
-
-

@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from onesided.data.cells import COUNT_COLUMN, FROM, TO
+from onesided.data.planned.option import Missing
 from onesided.data.release import ReleaseKind, payload_of
 from onesided.engine.base import key_type
 from onesided.errors import RequestError
@@ -28,7 +29,6 @@ from onesided.session.cells import CELL, Cells
 from onesided.session.domains import Domain, both, dense_keys
 from onesided.session.grouping import Grouping
 from onesided.session.questions.base import (
-    Missing,
     Question,
     ReleaseTerms,
     Runnable,
