@@ -191,7 +191,7 @@ class StoredAccount:
             entry = rows.release_of(charge)
             if entry is None or entry.account != self._number:
                 return None
-            return _release(rows, entry)
+            return stored_release(rows, entry)
 
     def failed(self, charge: Charge, error: type[BaseException]) -> None:
         """Note that the release failed: the class of the error alone. The charge stands."""

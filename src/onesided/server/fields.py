@@ -103,6 +103,8 @@ class AmountType(JsonType):
         }
 
     def read(self, name: str, value: Any) -> int | Decimal | str:
+        if isinstance(value, float):
+            value = Decimal(repr(value))
         number = isinstance(value, int | Decimal) and not isinstance(value, bool)
         if number or (isinstance(value, str) and 0 < len(value) <= LONGEST_NUMBER):
             found: int | Decimal | str = value
@@ -147,7 +149,7 @@ class CellType(JsonType):
             raise RequestError(f"{name} holds a text that is too long.")
         if isinstance(value, Decimal):
             return float(value)
-        if value is None or isinstance(value, str | int | bool):
+        if value is None or isinstance(value, str | int | float | bool):
             return value
         if isinstance(value, dict) and len(value) == 1:
             ((mark, text),) = value.items()

@@ -15,6 +15,7 @@ from onesided.server.config import ServerLimits
 from onesided.server.problems import Problem
 
 _DIGITS = 400
+_EXACT = 2**53
 
 
 async def read_json(request: Request, limits: ServerLimits) -> Any:
@@ -78,6 +79,20 @@ def _whole(text: str) -> int:
     if len(text) > _DIGITS:
         raise RequestError("A number in the request is too long.")
     return int(text)
+
+
+def kept(value: Any) -> Any:
+    """What was read, as it can be written and read again: numbers that stay exact as they are."""
+    if isinstance(value, Decimal):
+        if value == value.to_integral_value() and abs(value) < _EXACT:
+            return int(value)
+        near = float(value)
+        return near if Decimal(repr(near)) == value else str(value)
+    if isinstance(value, dict):
+        return {name: kept(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [kept(each) for each in value]
+    return value
 
 
 def _no_number(text: str) -> None:

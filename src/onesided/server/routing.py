@@ -17,7 +17,7 @@ from onesided.server.fields import JsonType, Schema
 from onesided.server.limiting import RequestRate
 from onesided.server.people import Caller, caller
 from onesided.server.problems import MEDIA_TYPE, Problem, problem_of
-from onesided.server.reading import read_json
+from onesided.server.reading import kept, read_json
 
 if TYPE_CHECKING:
     from onesided.server.hosted import HostedDataset
@@ -30,7 +30,10 @@ JSON_TYPE = "application/json"
 
 @dataclass(frozen=True)
 class Call:
-    """One request, checked: who asks, for what, and what they say."""
+    """One request, checked: who asks, for what, and what they say.
+
+    - `body`: the fields of a request as Python takes them; `said`: the same as plain JSON.
+    """
 
     served: Served
     caller: Caller
@@ -38,6 +41,7 @@ class Call:
     query: Mapping[str, str]
     accept: str
     body: Any = None
+    said: Any = None
 
     @property
     def dataset(self) -> HostedDataset:
@@ -143,7 +147,7 @@ class Endpoint:
     async def _answered(self, request: Request) -> tuple[Caller | None, Reply]:
         who = await self._caller(request)
         request.state.caller = who
-        body = None
+        body = said = None
         if self.route.body is not None:
             said = await read_json(request, self.served.config.limits)
             body = self.route.body.read("", said)
@@ -155,6 +159,7 @@ class Endpoint:
             query=_query(request),
             accept=request.headers.get("accept", "*/*"),
             body=body,
+            said=kept(said),
         )
         return who, await run_in_threadpool(self.route.handler, call)
 

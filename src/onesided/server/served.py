@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from onesided.ledger import Ledger, open_ledger
-from onesided.ledger.desk import Desk, JobState, Slot
-from onesided.ledger.desk.opening import open_desk
+from onesided.ledger.desk import Desk, JobState, Slot, open_desk
 from onesided.server.config import ServerConfig
 from onesided.server.hosted import HostedDataset
+from onesided.server.jobs.answers import StoredQuestions
 from onesided.server.jobs.runner import QueueRunner
 from onesided.server.operate.logs import RequestLog
 from onesided.server.people import Caller
@@ -28,6 +28,7 @@ class Served:
     desk: Desk
     datasets: Mapping[str, HostedDataset]
     log: RequestLog
+    questions: StoredQuestions
     runners: dict[str, QueueRunner] = field(default_factory=dict)
     ready: bool = False
 
@@ -35,7 +36,14 @@ class Served:
     def of(cls, config: ServerConfig, log: RequestLog) -> Served:
         """What a configuration describes; nothing is opened yet but the ledger."""
         hosted = {name: HostedDataset(config, name, each) for name, each in config.datasets.items()}
-        return cls(config, open_ledger(config.ledger), open_desk(config.ledger), hosted, log)
+        return cls(
+            config,
+            open_ledger(config.ledger),
+            open_desk(config.ledger),
+            hosted,
+            log,
+            StoredQuestions(config.storage / "questions"),
+        )
 
     def start(self) -> None:
         """Open the data sets and begin to run questions; those of before a crash go on."""

@@ -40,7 +40,7 @@ class Books:
         self._budget = budget
         self._format = None if format is None else dict(format)
         self._asked_by = asked_by
-        self._fingerprint = table.fingerprint()
+        self.fingerprint = table.fingerprint()
         self._frozen: Kernel | None = None
 
     @cached_property
@@ -62,12 +62,12 @@ class Books:
         """The account on the data as it is now; refused where it changed since the opening."""
         if self._frozen is not None:
             return self._frozen
-        if self.table.fingerprint() != self._fingerprint:
+        if self.table.fingerprint() != self.fingerprint:
             raise SourceError("The data changed since it was opened; open it again.")
         if not self.agreed:
             self._budget = epsilon
         account = self._account()
-        return self._on(account, account.snapshot(self._fingerprint))
+        return self._on(account, account.snapshot(self.fingerprint))
 
     def freeze(self, *, opens: bool) -> None:
         """Stay on the state that was opened: nothing looks at the data any more but paid questions.
@@ -76,15 +76,15 @@ class Books:
           otherwise that is refused. The first state of a new account is always opened.
         """
         account = self._account()
-        snapshot = account.known_snapshot(self._fingerprint)
+        snapshot = account.known_snapshot(self.fingerprint)
         if snapshot is None and not opens and account.balance().charges:
             raise SourceError("The data changed; a steward opens their new state.")
-        self._frozen = self._on(account, snapshot or account.snapshot(self._fingerprint))
+        self._frozen = self._on(account, snapshot or account.snapshot(self.fingerprint))
 
     @property
     def unchanged(self) -> bool:
         """Whether the data are in the state that was opened; secret."""
-        return self.table.fingerprint() == self._fingerprint
+        return self.table.fingerprint() == self.fingerprint
 
     def _account(self) -> Account:
         facts = self._facts

@@ -49,6 +49,13 @@ class FrozenDataset(Dataset):
         """Whether the data are still in this state; secret, and for a run that was paid."""
         return self._books.unchanged
 
+    @property
+    def is_current(self) -> bool:
+        """Whether this is still the account's last state."""
+        kernel = self._books.kernel(None)
+        found = kernel.account.known_snapshot(self._books.fingerprint)
+        return found is not None and found.number == kernel.snapshot.number
+
     def kernel(self, who: str = "") -> Kernel:
         """The account on this state, for somebody who asks."""
         return replace(self._books.kernel(None), asked_by=who)
