@@ -74,6 +74,10 @@ class Account(Protocol):
         """
         ...
 
+    def charged(self, number: int) -> Charge | None:
+        """The charge of this entry as it stands, with its release where that is stored."""
+        ...
+
     def keep_step(self, charge: Charge, name: str, payload: bytes) -> bytes:
         """Keep an intermediate result, durable on return; the first writer wins."""
         ...
