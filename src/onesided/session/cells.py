@@ -10,6 +10,7 @@ from itertools import pairwise
 from math import ceil, floor
 from typing import Any
 
+from onesided.data.askable import USUAL_CELLS
 from onesided.errors import RequestError
 from onesided.language import BoundKey, BoundPredicate, Key, Predicate, Schema, Type
 from onesided.language.tree import (
@@ -27,7 +28,7 @@ from onesided.loss import rational, show
 from onesided.session.values import typed_value
 
 CELL = "cell"
-USUAL_CELLS, MOST_CELLS = 1024, 4096
+MOST_CELLS = 4096
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from onesided.data import Histogram
 from onesided.data.cells import COUNT_COLUMN, FROM, TO
+from onesided.data.planned.option import Missing
 from onesided.data.release import ReleaseKind, payload_of, table_of
 from onesided.engine.base import key_type
 from onesided.errors import RequestError
@@ -33,7 +34,6 @@ from onesided.session.places import first_places, places_of
 from onesided.session.questions.base import (
     KEYS_LOOK,
     LOOK,
-    Missing,
     Question,
     ReleaseTerms,
     Runnable,
