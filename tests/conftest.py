@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import os
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -22,8 +23,26 @@ settings.register_profile("onesided", deadline=None)
 settings.load_profile("onesided")
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None]:
+    _leave_cases_to_the_soak(items)
+    yield
+    _bring_spark_together(items)
+
+
+def _leave_cases_to_the_soak(items: list[pytest.Item]) -> None:
+    """Of a test marked `one_in(n)`, one case in n is in a short run; the soak has the others."""
+    seen: Counter[str] = Counter()
+    for item in items:
+        sparse = item.get_closest_marker("one_in")
+        if sparse is not None:
+            function = item.nodeid.partition("[")[0]
+            if seen[function] % sparse.args[0]:
+                item.add_marker(pytest.mark.soak)
+            seen[function] += 1
+
+
+def _bring_spark_together(items: list[pytest.Item]) -> None:
     """Tests of Spark come together, where the second of several processes begins its share.
 
     Starting Spark takes as long as a hundred tests: so one process does it, and not each.

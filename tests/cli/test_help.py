@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 import pytest
@@ -51,6 +52,22 @@ def test_no_help_loads_an_engine() -> None:
         "sys.exit(', '.join(heavy) or None)"
     )
     answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert answer.returncode == 0, answer.stderr
+
+
+def test_a_command_starts_without_pandas_and_has_it_when_it_is_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("room,seen\nhall,1\nhall,2\n")
+    program = (
+        "import sys; from onesided.cli.program import run_as_program\n"
+        "asked = ['count', 'a.csv', '--unit', 'rows', '--policy', 'false', '--epsilon', '1']\n"
+        "assert run_as_program([*asked, '--mechanism', 'laplace', '--json']) == 0\n"
+        "assert 'pandas' not in sys.modules and 'pyarrow' in sys.modules\n"
+        "import pyarrow\n"
+        "assert pyarrow.table({'a': [1]}).to_pandas()['a'].tolist() == [1]\n"
+    )
+    answer = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path
+    )
     assert answer.returncode == 0, answer.stderr
 
 

@@ -119,6 +119,7 @@ def test_a_release_is_as_its_terms_say(name: str, k: int, total_public: bool) ->
         assert_fits(found, stated(chosen, data, HALF), data.bins)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", SOUND)
 @pytest.mark.parametrize("bins", [0, 1, 9])
 def test_nothing_that_is_said_or_refused_depends_on_counts(name: str, bins: int) -> None:

@@ -19,7 +19,7 @@ from onesided.ledger import snapshots
 from onesided.session import kernel
 from onesided.session.table import Reading
 
-SHORT = {"duckdb": 16, "postgres": 4, "datafusion": 12, "command": 1}
+SHORT = {"duckdb": 8, "postgres": 4, "datafusion": 6, "command": 1}
 #: Pairs by engine and seed. DuckDB's ten thousand are two halves, so that two processes share them.
 LONG = {
     ("duckdb", 1): 5_000,

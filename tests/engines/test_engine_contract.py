@@ -130,6 +130,7 @@ UNITS = (
 )
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("unit", UNITS, ids="-".join)
 def test_samples_of_all_types_of_keys(
     opened: Opener, table: pa.Table, unit: tuple[str, ...]
@@ -151,6 +152,7 @@ def test_samples_grow_with_epsilon(engine: Engine, table: pa.Table, epsilon: str
     assert comparable(sampled(engine, query)) == comparable(expected)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("by", "where", "max_groups"),
     [

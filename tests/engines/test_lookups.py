@@ -75,6 +75,7 @@ def test_a_lookup_adds_columns_and_no_rows(opened: Opener, table: pa.Table) -> N
     ]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("column", [name for name in ODD.column_names if name != "list"])
 def test_every_type_is_looked_up_alike(opened: Opener, table: pa.Table, column: str) -> None:
     here = joined(lambda data, unit: DuckDBEngine(data, Unit(unit)), table, ODD, column)

@@ -81,6 +81,7 @@ def opens(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
     return opened
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("zone", ZONES)
 @pytest.mark.parametrize("zoned", [True, False], ids=["zoned", "naive"])
 def test_all_engines_show_the_same_clocks(opens: Any, zone: str, zoned: bool) -> None:

@@ -65,6 +65,7 @@ def second_csv(names: Sequence[str], folder: Path) -> str:
 WRITERS = (frame, parquet, second_parquet, csv, second_csv)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("names", ALIKE, ids=ascii)
 @pytest.mark.parametrize("write", WRITERS)
 def test_names_that_are_alike_are_refused(

@@ -51,6 +51,7 @@ ASK = [
 ]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("column", [*COLUMNS, "all"])
 @pytest.mark.parametrize("ending", [each.value for each in FileFormat])
 def test_a_sample_is_written_or_refused_before_its_charge(

@@ -157,6 +157,7 @@ REFUSED = (
 )
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("what", "content", "said", "expected"), MEANT, ids=lambda each: str(each))
 def test_it_is_opened_as_it_was_meant(
     what: str, content: bytes, said: dict[str, Any], expected: list[Any], tmp_path: Path

@@ -88,6 +88,7 @@ def cases() -> list[Any]:
     ]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("hostile", "write", "unit"), cases())
 def test_the_answers_are_those_of_duckdb(
     hostile: Hostile, write: Callable[[pa.Table, Path], Any], unit: Unit, tmp_path: Path

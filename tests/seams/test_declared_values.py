@@ -147,6 +147,7 @@ UNFIT: list[tuple[str, Any]] = [
 ]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("by", "value"), UNFIT, ids=[f"{by}-{i}" for i, (by, _) in enumerate(UNFIT)]
 )

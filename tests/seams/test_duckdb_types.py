@@ -100,6 +100,7 @@ def _table(plain: pa.Array, sensitive: list[pa.Array]) -> pa.Table:
     )
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("hostile", "write", "unit"), cases())
 def test_a_cell_decides_nothing_about_others(
     hostile: Hostile, write: Writer, unit: Unit, tmp_path: Path

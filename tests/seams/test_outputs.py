@@ -193,6 +193,7 @@ FREE = [["mechanisms"], ["mechanisms", "--json"], ["policy", "check", "age < 18"
 FREE += [["plan", "rows.parquet", *ASK, "--by", "age", "--max-groups", "1"]]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("ask", FREE)
 @pytest.mark.parametrize("where", ["closed", "full"])
 def test_an_answer_that_cannot_be_printed(ask: list[str], where: str) -> None:
@@ -206,6 +207,7 @@ def test_an_answer_that_cannot_be_printed(ask: list[str], where: str) -> None:
     assert answer.stderr.count("\n") == 1
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("out", "where"),
     [([], "closed"), ([], "full"), (["--out", "x.csv"], "full"), (["--json"], "closed")],

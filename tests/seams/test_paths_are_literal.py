@@ -58,6 +58,7 @@ def rows_of(source: Path | str) -> int:
     return found
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("ending", [".parquet", ".csv"])
 @pytest.mark.parametrize("name", NAMES)
 def test_a_file_is_the_one_of_that_name(name: str, ending: str, tmp_path: Path) -> None:
@@ -68,6 +69,7 @@ def test_a_file_is_the_one_of_that_name(name: str, ending: str, tmp_path: Path) 
     assert len(read_public("p", path).content) == 2
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("ending", [".parquet", ".csv"])
 @pytest.mark.parametrize("name", NAMES)
 def test_a_folder_is_the_one_of_that_name(name: str, ending: str, tmp_path: Path) -> None:

@@ -117,6 +117,7 @@ def covered(chosen: Mechanism, data: osd.Histogram, epsilon: Fraction) -> bool:
     return True
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", SOUND)
 @pytest.mark.parametrize("epsilon", ENDS, ids=["least", "large", "most"])
 def test_every_sound_mechanism_runs_at_both_ends_or_refuses_beforehand(

@@ -51,6 +51,7 @@ def test_what_is_allowed_can_be_exceeded():
     assert not as_rare_as_allowed(3, QUICK_TESTS)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", QUICK)
 def test_too_little_noise_is_caught_and_enough_is_not(name: str):
     whole = CONTROLS[name]

@@ -61,6 +61,7 @@ def _as_pruning(
     return frozenset(frozenset(cells[each] for each in bucket.tolist()) for bucket in buckets)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("counts", HISTOGRAMS, ids=["1-D", "2-D"])
 @pytest.mark.parametrize("least_margin", [0.0, 0.05, ALWAYS_EXACT])
 def test_partitions_follow_the_exponential_mechanism(

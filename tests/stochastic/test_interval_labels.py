@@ -80,6 +80,7 @@ def _released(dataset: Dataset, most: int, mechanism: str) -> Any:
     )
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("mechanism", ["laplace", "one-sided", "auto"])
 @pytest.mark.parametrize("units", [150, 1_000, 6_000])
 def test_what_is_said_is_what_is_covered(units: int, mechanism: str) -> None:

@@ -106,6 +106,7 @@ def check(drawn: Picture, theme: Theme, *, valid: bool = True) -> None:
     assert re.search(r">\s*-?[\d.]+e\+\d", svg) is None
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("kind", ["text", "day", "hour", "two", "three"])
 @pytest.mark.parametrize("number", [3, 40])
 def test_a_chart_of_each_kind(kind: str, number: int) -> None:

@@ -243,12 +243,12 @@ def _planned(
 
 
 def _show_facts(found: Any) -> None:
-    groups = "found on the way" if found.facts.bins is None else f"{found.facts.bins:,}"
+    groups = "found on the way" if found.groups is None else f"{found.groups:,}"
     upper = any("up to" in row.said for row in found.rows)
     facts = {
-        "units": f"{found.facts.n:,}",
+        "units": f"{found.units:,}",
         "groups": groups,
-        "supposed": "; ".join(found.basis.sources),
+        "supposed": "; ".join(found.sources),
     }
     if upper:
         facts["up to"] = "where no two groups are alike, and far less where neighbours are"

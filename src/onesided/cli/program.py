@@ -15,6 +15,7 @@ import click
 
 from onesided.cli import INTERRUPTED, READER_GONE
 from onesided.cli.printing import NotPrinted, ReaderGone, fill_closed_streams, note, silence
+from onesided.cli.quick_start import start_without_pandas
 from onesided.cli.stop import NOTHING_CHARGED, Stop
 from onesided.errors import Interrupted, OnesidedError, RequestError
 from onesided.spelling import meant
@@ -108,6 +109,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 def run_as_program(arguments: Sequence[str] | None) -> int:
     """Run the command as a process of its own, which ends afterwards; the exit code."""
+    start_without_pandas()
     fill_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:  # letters that it lacks are written out

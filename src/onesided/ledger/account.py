@@ -181,6 +181,14 @@ class StoredAccount:
             entry = rows.latest_of(self._number, EntryKind.RELEASE, request, snapshot.number)
             return None if entry is None else stored_release(rows, entry)
 
+    def release_of(self, charge: int) -> StoredRelease | None:
+        """What is stored for the charge of this entry, whichever snapshot it was made on."""
+        with self._store.reading() as rows:
+            entry = rows.release_of(charge)
+            if entry is None or entry.account != self._number:
+                return None
+            return stored_release(rows, entry)
+
     def failed(self, charge: Charge, error: type[BaseException]) -> None:
         """Note that the release failed: the class of the error alone. The charge stands."""
         with self._store.writing() as rows:

@@ -102,6 +102,10 @@ class Account(Protocol):
         """The latest stored release of this request on this snapshot."""
         ...
 
+    def release_of(self, charge: int) -> StoredRelease | None:
+        """What is stored for the charge of this entry, whichever snapshot it was made on."""
+        ...
+
     def failed(self, charge: Charge, error: type[BaseException]) -> None:
         """Note that the release failed: the class of the error alone. The charge stands."""
         ...

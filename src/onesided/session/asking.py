@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
+from onesided.data.askable import USUAL_CELLS
 from onesided.data.release import ReleaseKind
 from onesided.language.tree import Value
 from onesided.loss import Number
@@ -14,7 +15,7 @@ from onesided.mechanisms.rr import RandomizedResponse
 from onesided.policy import Policy
 from onesided.session.amounts import rows_amount
 from onesided.session.best_bound import without_bound
-from onesided.session.cells import USUAL_CELLS, Cells, equal_cells, given_cells
+from onesided.session.cells import Cells, equal_cells, given_cells
 from onesided.session.facts import DatasetFacts
 from onesided.session.grouping import Grouping
 from onesided.session.questions.base import Question

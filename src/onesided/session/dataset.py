@@ -6,16 +6,17 @@ from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from onesided.data.askable import Askable
 from onesided.data.files import check_format
 from onesided.data.release import QueryRelease, Release, TableRelease
+from onesided.dbapi import Cursor, connect
 from onesided.language.tree import Value
-from onesided.loss import Number, meant_loss, privacy_loss
+from onesided.loss import Number, meant_loss
 from onesided.policy import Policy
 from onesided.session.asking import MaxGroups
 from onesided.session.count_maker import CountMaker
-from onesided.session.cursor import Cursor
 from onesided.session.questions.figures import Bound
 from onesided.session.questions.samples import chosen_columns
 from onesided.session.ranked_data import RankedData
@@ -313,8 +314,7 @@ class Dataset(RankedData):
             part=part,
         )
         questions = list(asked.questions.values())
-        released = self._released(questions, exact, fresh=fresh, purpose=purpose)
-        return asked.release(released)
+        return asked.release(self._stored(questions, exact, fresh=fresh, purpose=purpose))
 
     @arguments_named
     def counted(
@@ -330,11 +330,11 @@ class Dataset(RankedData):
 
     @arguments_named
     def cursor(self, *, epsilon: Number, **options: Any) -> Cursor:
-        """A cursor whose `execute` asks `sql` at `epsilon` each time, with the same options."""
-        privacy_loss(epsilon)
-        return Cursor(
-            lambda query, parameters: self.sql(query, parameters, epsilon=epsilon, **options)
-        )
+        """A cursor whose `execute` asks `sql` at `epsilon` each time, with the same options.
+
+        It is that of `onesided.dbapi`, and its errors are those of PEP 249.
+        """
+        return connect(self, epsilon=epsilon, **options).cursor()
 
     @arguments_named
     def run(
@@ -368,3 +368,10 @@ class Dataset(RankedData):
                     for each in asked
                 }
             )
+
+
+if TYPE_CHECKING:
+
+    def _may_be_asked(dataset: Dataset) -> Askable:
+        """An analyst may do all of this with it; the same holds of a data set elsewhere."""
+        return dataset

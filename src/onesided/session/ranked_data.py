@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from onesided.data.askable import USUAL_CELLS
 from onesided.data.cells import (
     USUAL_QUANTILES,
     HistogramRelease,
@@ -17,7 +18,6 @@ from onesided.loss import Number, meant_loss
 from onesided.policy import Policy
 from onesided.session.asking import Asker
 from onesided.session.books import Books
-from onesided.session.cells import USUAL_CELLS
 from onesided.session.facts import DatasetFacts
 from onesided.session.kernel import Answer
 from onesided.session.opened import OpenedData

@@ -170,6 +170,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> ReproductionSetting:
     return made
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.name)
 def test_every_figure_judges_its_claims_and_draws_its_charts(
     figure: Any, prepared: ReproductionSetting, monkeypatch: pytest.MonkeyPatch

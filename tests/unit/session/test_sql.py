@@ -21,7 +21,6 @@ from onesided.engine.duckdb.engine import DuckDBEngine
 from onesided.errors import BudgetError, InputError, ReleaseFailed, RequestError, SourceError
 from onesided.language import Schema, Type
 from onesided.randomness import seeded
-from onesided.session import dbapi
 from onesided.session.public import public_tables
 from support.payments import BUILDING, ROOMS, STEP, open_totals, payments
 from support.visits import POLICY, UNIT, rows, sensitive_units
@@ -507,46 +506,6 @@ def test_a_failure_after_the_charge_says_nothing(
             dataset.sql("SELECT COUNT(DISTINCT device, day) FROM data", epsilon=1, **COUNTS)
         assert "clinic" not in str(failure.value)
         assert dataset.budget.spent == 1
-
-
-def test_a_cursor_hands_out_rows(table: pa.Table) -> None:
-    text = "SELECT room, COUNT(DISTINCT device, day) n FROM data WHERE room <> ? GROUP BY room"
-    with opened(table, budget=2) as dataset, dataset.cursor(epsilon=1, **COUNTS) as cursor:
-        assert (cursor.description, cursor.rowcount, cursor.release) == (None, -1, None)
-        with pytest.raises(RequestError, match="Execute"):
-            cursor.fetchone()
-        assert cursor.execute(text, ["lab"]) is cursor
-        assert [column[0] for column in cursor.description or ()] == ["room", "n"]
-        assert all(len(column) == 7 for column in cursor.description or ())
-        assert cursor.rowcount == 3
-        first = cursor.fetchone()
-        assert first is not None
-        assert first[0] == "cafe"
-        assert [row[0] for row in cursor.fetchmany(1)] == ["hall"]
-        assert [row[0] for row in cursor] == ["office"]
-        assert cursor.fetchone() is None
-        assert cursor.fetchall() == []
-        assert cursor.execute(text, ["lab"]).fetchmany() == [first]
-        assert dataset.budget.spent == 1
-        with pytest.raises(RequestError, match="one statement"):
-            cursor.executemany(text, [["lab"], ["hall"]])
-        cursor.execute(text, ["hall"])
-        with pytest.raises(BudgetError):
-            cursor.execute(text, ["office"])
-        assert cursor.rowcount == -1
-    with pytest.raises(RequestError, match="closed"):
-        cursor.execute(text, ["lab"])
-
-
-def test_the_database_interface_of_python(table: pa.Table) -> None:
-    assert (dbapi.apilevel, dbapi.paramstyle) == ("2.0", "qmark")
-    with dbapi.connect(opened(table), epsilon=1, **COUNTS) as connection:
-        cursor = connection.cursor()
-        cursor.execute("SELECT COUNT(DISTINCT device, day) FROM visits")
-        connection.commit()
-        assert len(cursor.fetchall()) == 1
-        with pytest.raises(dbapi.Error):
-            cursor.execute("DROP TABLE visits")
 
 
 def test_answers_can_be_plotted(dataset: osd.Dataset) -> None:

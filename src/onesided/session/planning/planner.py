@@ -8,13 +8,18 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
+from onesided.data.planned.curve import Curve
+from onesided.data.planned.option import Option, cheapness, usefulness
+from onesided.data.planned.plan import ErrorAt, Plan
+from onesided.data.planned.price import Price
+from onesided.data.planned.sample import SamplePlan
 from onesided.data.release import TableRelease
 from onesided.errors import RequestError
 from onesided.language.tree import Value
 from onesided.loss import Number, privacy_budget, privacy_loss, show
 from onesided.policy import Policy
 from onesided.session.asking import Asker, MaxGroups
-from onesided.session.best_bound import Curve, left_out
+from onesided.session.best_bound import left_out
 from onesided.session.books import Books
 from onesided.session.grouping import Grouping
 from onesided.session.lookups import row_costs
@@ -22,9 +27,8 @@ from onesided.session.planning.allocation import Allocation, Wish, allocated, wi
 from onesided.session.planning.learnt import Learnt
 from onesided.session.planning.least import MOST_PLANNED, Aim
 from onesided.session.planning.options import CountWays, PlannedQuestion, bounded, option
-from onesided.session.planning.plan import ErrorAt, Option, Plan, cheapness, usefulness
-from onesided.session.planning.pricing import Price, Pricing
-from onesided.session.planning.samples import SamplePlan, sample_plan
+from onesided.session.planning.pricing import Pricing
+from onesided.session.planning.samples import sample_plan
 from onesided.session.questions.expected import Expectation
 from onesided.session.questions.select import AskedSelect
 from onesided.session.scope import Scope
@@ -351,16 +355,21 @@ class Planner:
         together: Price | None = None,
         error_at: ErrorAt | None = None,
     ) -> Plan:
-        units = self.asking.facts.units
+        units, supposed = self.asking.facts.units, basis.supposed
+        facts = groups.public(units, supposed=supposed)
         return Plan(
             by=tuple(groups.details["by"]),
             where=groups.details["where"],
-            facts=groups.public(units, supposed=basis.supposed),
-            basis=basis,
+            units=facts.n,
+            groups=facts.bins,
+            max_groups=facts.k,
+            nonsensitive_share=supposed.nonsensitive_share,
+            supposed_groups=supposed.groups if facts.bins is None else None,
+            sources=basis.sources,
             left=pricing.left,
             budget=pricing.budget,
             rows=tuple(options),
-            left_out=left_out(groups, basis.supposed, units),
+            left_out=left_out(groups, supposed, units),
             curve=curve,
             together=together,
             lookups=row_costs(self.asking.facts.lookups),

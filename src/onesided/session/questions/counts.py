@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onesided.data import Measured, MeasurementTerms
+from onesided.data.planned.option import Missing
 from onesided.data.release import ReleaseKind, payload_of
 from onesided.errors import RequestError
 from onesided.loss import Loss
@@ -18,7 +19,7 @@ from onesided.mechanisms.base import Mechanism, PublicShape
 from onesided.session.answers import Layout
 from onesided.session.by_policy import only_sensitive
 from onesided.session.grouping import Grouping, spelled_parameters
-from onesided.session.questions.base import Missing, Question, ReleaseTerms, Runnable
+from onesided.session.questions.base import Question, ReleaseTerms, Runnable
 from onesided.session.questions.expected import expected_json
 from onesided.session.requests import Request
 from onesided.session.supposed import NOTHING_KNOWN, Supposed

@@ -33,6 +33,7 @@ class Probing:
         return probe.value if self.part == "counts" else probe.sensitive
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("k", [1, 2])
 @pytest.mark.parametrize("too_little", [False, True], ids=["enough noise", "two thirds of it"])
 @pytest.mark.parametrize("part", ["counts", "number"])

@@ -6,7 +6,8 @@ from fractions import Fraction
 
 from onesided.charts.picture import Picture
 from onesided.charts.plans import PlannedErrors, Way, plan_picture
-from onesided.session.planning.plan import Option, Plan
+from onesided.data.planned.option import Option
+from onesided.data.planned.plan import Plan
 
 LINES_DRAWN = 3
 STEPS = (Fraction(1, 4), Fraction(1, 2), Fraction(1), Fraction(2), Fraction(4))

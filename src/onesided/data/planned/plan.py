@@ -5,21 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import inf
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
 
-from onesided.data.expectation import STATED_GROUPS
+from onesided.data.planned.curve import Curve
+from onesided.data.planned.option import Option
+from onesided.data.planned.price import Price, exact_of, text_of
 from onesided.digits import plain_size
 from onesided.loss import show
-from onesided.mechanisms.base import PublicShape
-from onesided.mechanisms.buckets.algorithm import BucketAlgorithm
-from onesided.session.best_bound import Curve
-from onesided.session.planning.pricing import Price
-from onesided.session.questions.base import Missing
-from onesided.session.questions.expected import Expectation
-from onesided.session.supposed import Basis
 
 if TYPE_CHECKING:
     from onesided.charts.picture import Picture
@@ -28,109 +22,6 @@ LEAST_SAID = 0.05
 """Less than that a group is not worth a sentence."""
 SHOWN = 3
 """So many options are shown; the others are folded."""
-_MIDDLE = STATED_GROUPS[len(STATED_GROUPS) // 2]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Option:
-    """One way to answer the question.
-
-    - `figure`: what it answers.
-    - `mechanism`, `epsilon`: what to ask for.
-    - `expectation`: the expected mean of |x̃ᵢ − xᵢ| over the groups; None where nobody can say.
-    - `cost`: what it would add to the account's ε; None where the account cannot book it.
-    - `plain_cost`: what it would add to the plain sum of ε.
-    - `fits`: whether the account can pay it.
-    - `missing`: what the question must say first.
-    - `supposing`: what it says in the expectation in place of what is missing.
-    - `refusal`: why the mechanism does not answer questions of this form, where it does not.
-    - `note`: why it is free, where it is.
-    """
-
-    figure: str
-    mechanism: str
-    epsilon: Fraction
-    expectation: Expectation | None
-    cost: Fraction | None
-    plain_cost: Fraction
-    fits: bool
-    missing: Missing | None = None
-    supposing: str = ""
-    refusal: str = ""
-    note: str = ""
-
-    @property
-    def available(self) -> bool:
-        """Whether it would be answered now."""
-        return self.fits and self.missing is None and not self.refusal
-
-    @property
-    def errors(self) -> Mapping[int | None, float]:
-        """The expected errors by the number of groups; under None where that is known."""
-        return {} if self.expectation is None else self.expectation.errors
-
-    @property
-    def error(self) -> float | None:
-        """The expected error; where the number of groups is not known, that for 100 of them."""
-        return self.errors.get(None, self.errors.get(_MIDDLE))
-
-    def within(self, error: float | None) -> bool:
-        """Whether no expected error is larger."""
-        return error is not None and bool(self.errors) and max(self.errors.values()) <= error
-
-    @property
-    def assumes(self) -> str:
-        """What the expected error takes for granted about the data."""
-        return "" if self.expectation is None else self.expectation.assumes
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain JSON; exact numbers are texts."""
-        return {
-            "figure": self.figure,
-            "mechanism": self.mechanism,
-            "epsilon": show(self.epsilon),
-            "expected_absolute_error_per_group": self.errors.get(None),
-            "expected_absolute_error_by_groups": {
-                str(number): error for number, error in self.errors.items() if number is not None
-            },
-            "expected_error_of": None if self.expectation is None else self.expectation.of,
-            "expected_error_assumes": self.assumes,
-            "cost": None if self.cost is None else show(self.cost),
-            "cost_as_plain_sum": show(self.plain_cost),
-            "fits": self.fits,
-            "missing": self.needs,
-            "refusal": self.refusal,
-            "note": self.note,
-        }
-
-    @property
-    def needs(self) -> str:
-        """What is missing, in words."""
-        return "" if self.missing is None else self.missing.value
-
-    @property
-    def said(self) -> str:
-        """The expected error in words."""
-        if not self.errors:
-            return "unknown"
-        upper = "up to " if self.assumes == BucketAlgorithm.assumes else ""
-        sizes = " / ".join(plain_size(error) for error in self.errors.values())
-        numbers = " / ".join(f"{number:,}" for number in self.errors if number is not None)
-        stated = f" for {numbers} groups" if numbers else ""
-        supposing = f" with {self.supposing}" if self.supposing else ""
-        return f"{upper}±{sizes}{stated}{supposing}"
-
-    @property
-    def can(self) -> str:
-        """Whether it can be had, in words."""
-        if self.missing is not None:
-            return f"no: it needs {self.needs}"
-        if self.refusal:
-            return f"no: {self.refusal}"
-        if self.cost is None:
-            return "no: it cannot be booked on one part"
-        return (self.note or "yes") if self.fits else "no: over budget"
-
 
 ErrorAt: TypeAlias = Callable[[Option, Fraction], float | None]
 
@@ -141,7 +32,9 @@ class Plan:
 
     `left` and `budget` are None where no account was agreed to yet.
 
-    - `basis`: what is supposed of the data, and from where it is known.
+    - `units`, `groups`, `max_groups`: what is known of the groups; None where it is not.
+    - `nonsensitive_share`, `supposed_groups`: what is supposed, where the groups are not known.
+    - `sources`: in words, from where that is known.
     - `left_out`: how many units a group lacks on average by the bound on groups, beside which the
       expected errors are of what is counted; None where nobody knows.
     - `curve`: of a count, the errors for a range of bounds; None where nobody knows.
@@ -153,8 +46,12 @@ class Plan:
 
     by: tuple[str, ...]
     where: str | None
-    facts: PublicShape
-    basis: Basis
+    units: int | None
+    groups: int | None
+    max_groups: int
+    nonsensitive_share: float
+    supposed_groups: int | None
+    sources: tuple[str, ...]
     left: Fraction | None
     budget: Fraction | None
     rows: tuple[Option, ...]
@@ -202,25 +99,48 @@ class Plan:
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON; exact numbers are texts."""
-        supposed = self.basis.supposed
         return {
             "by": list(self.by),
             "where": self.where,
-            "units": self.facts.n,
-            "groups": self.facts.bins,
-            "max_groups": self.facts.k,
-            "supposed_nonsensitive_share": supposed.nonsensitive_share,
-            "supposed_groups": supposed.groups if self.facts.bins is None else None,
-            "supposed_from": list(self.basis.sources),
-            "left": None if self.left is None else show(self.left),
-            "budget": None if self.budget is None else show(self.budget),
-            "cost": None if self.cost is None else show(self.cost),
+            "units": self.units,
+            "groups": self.groups,
+            "max_groups": self.max_groups,
+            "supposed_nonsensitive_share": self.nonsensitive_share,
+            "supposed_groups": self.supposed_groups,
+            "supposed_from": list(self.sources),
+            "left": text_of(self.left),
+            "budget": text_of(self.budget),
+            "cost": text_of(self.cost),
+            "together": None if self.together is None else self.together.to_json(),
             "left_out_per_group": self.left_out,
             "lookups": list(self.lookups),
             "time_zones": list(self.time_zones),
             "bounds": None if self.curve is None else self.curve.to_json(),
             "options": [row.to_json() for row in self.rows],
         }
+
+    @classmethod
+    def from_json(cls, said: Mapping[str, Any]) -> Plan:
+        """The inverse of `to_json`; only where it was made are other ε known."""
+        together, bounds = said["together"], said["bounds"]
+        return cls(
+            by=tuple(said["by"]),
+            where=said["where"],
+            units=said["units"],
+            groups=said["groups"],
+            max_groups=said["max_groups"],
+            nonsensitive_share=said["supposed_nonsensitive_share"],
+            supposed_groups=said["supposed_groups"],
+            sources=tuple(said["supposed_from"]),
+            left=exact_of(said["left"]),
+            budget=exact_of(said["budget"]),
+            rows=tuple(map(Option.from_json, said["options"])),
+            left_out=said["left_out_per_group"],
+            curve=None if bounds is None else Curve.from_json(bounds),
+            together=None if together is None else Price.from_json(together),
+            lookups=tuple(said["lookups"]),
+            time_zones=tuple(said["time_zones"]),
+        )
 
     def shown(self, *, every: bool = False) -> tuple[Option, ...]:
         """The options to show: figures of one answer, or the best ways to have it and what is free.
@@ -260,7 +180,7 @@ class Plan:
         from onesided import html
 
         headings, rows = self.cells()
-        facts = {"supposed": "; ".join(self.basis.sources)}
+        facts = {"supposed": "; ".join(self.sources)}
         if self.left is not None and self.budget is not None:
             facts["left"] = f"ε = {show(self.left)} of {show(self.budget)}"
         return html.card(
@@ -278,15 +198,14 @@ class Plan:
             for row in (headings, *rows)
         ]
         beside = (*self.on_bounds(), *self.lookups, *self.time_zones)
-        return "\n".join([*lines, *self.folded(), *self.basis.sources, *beside])
+        return "\n".join([*lines, *self.folded(), *self.sources, *beside])
 
     def on_bounds(self) -> list[str]:
         """What is known of the bound on groups, in words."""
         said = []
         if self.left_out is not None and self.left_out >= LEAST_SAID:
-            said.append(
-                f"max_groups = {self.facts.k} leaves out {plain_size(self.left_out)} more a group"
-            )
+            lacks = plain_size(self.left_out)
+            said.append(f"max_groups = {self.max_groups} leaves out {lacks} more a group")
         return said if self.curve is None else [*said, self.curve.said]
 
     def plot(self) -> Picture:
@@ -294,7 +213,7 @@ class Plan:
 
         It needs the extra `charts`.
         """
-        from onesided.session.planning.drawing import drawn
+        from onesided.data.planned.drawing import drawn
 
         return drawn(self)
 
@@ -302,15 +221,3 @@ class Plan:
         """What is said of the options that are not shown."""
         more = len(self.rows) - len(self.shown())
         return [f"… {more} more ways to ask, less exact or not to be had"] if more else []
-
-
-def usefulness(row: Option) -> tuple[bool, float, Fraction]:
-    """What can be had first, then the least error, then the least cost."""
-    error = inf if row.error is None else row.error
-    return not row.available, error, Fraction(0) if row.cost is None else row.cost
-
-
-def cheapness(row: Option) -> tuple[bool, Fraction, float]:
-    """What can be had first, then the least cost, then the least error."""
-    unavailable, error, cost = usefulness(row)
-    return unavailable, cost, error
