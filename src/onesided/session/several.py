@@ -241,6 +241,4 @@ class _Maker:
 
     def sql(self, epsilon: Fraction, **given: Any) -> Made:
         asked = self.planner.asking.sql(epsilon, **given)
-        return tuple(asked.questions.values()), lambda kernel, answers: asked.release(
-            [shown_table(each) for each in answers]
-        )
+        return tuple(asked.questions.values()), lambda kernel, answers: asked.release(answers)

@@ -15,6 +15,7 @@ from fractions import Fraction
 from onesided.errors import RequestError
 from onesided.ledger.base import Charge, Json, Order, Snapshot
 from onesided.loss import show
+from onesided.spelling import meant
 
 
 class DeskConflict(RequestError):
@@ -28,6 +29,11 @@ class QueueFull(RequestError):
 def new_job_id() -> str:
     """A name of 128 random bits for a job, fit for an address; nobody guesses another's."""
     return secrets.token_urlsafe(16)
+
+
+_KINDS = "count sum mean sample sql quantile histogram ngrams touches"
+QUESTION_KINDS = tuple(_KINDS.split())
+"""What can be asked, by the names under which rights allow it."""
 
 
 class PersonRole(StrEnum):
@@ -99,6 +105,16 @@ class Rights:
     most_in_all: Fraction | None = None
     least: Fraction | None = None
     needs_approval: bool = False
+
+    def __post_init__(self) -> None:
+        for kind in sorted((self.kinds or frozenset()) - set(QUESTION_KINDS)):
+            raise RequestError(
+                f"There is no kind of question {kind!r}{meant(kind, QUESTION_KINDS)}; "
+                f"there are {', '.join(QUESTION_KINDS)}."
+            )
+        for amount in (self.most_per_release, self.most_in_all, self.least):
+            if amount is not None and amount < 0:
+                raise RequestError("An epsilon in somebody's rights must not be below 0.")
 
     def refusal(self, kind: str, epsilon: Fraction) -> str | None:
         """Why a question of this kind at this ε may not be asked; None where it may."""
