@@ -9,6 +9,7 @@ from __future__ import annotations
 import click
 
 from onesided.cli.people import rights, token
+from onesided.cli.server import start
 
 _SERVING = "start"
 
@@ -34,3 +35,4 @@ def serve() -> None:
 
 serve.add_command(token)
 serve.add_command(rights)
+serve.add_command(start)

@@ -29,7 +29,7 @@ JSON_TYPE = "application/json"
 
 
 @dataclass(frozen=True)
-class Call:
+class ApiCall:
     """One request, checked: who asks, for what, and what they say.
 
     - `body`: the fields of a request as Python takes them; `said`: the same as plain JSON.
@@ -76,7 +76,7 @@ class Reply:
         return Response(content, self.status, headers, media_type=self.media_type)
 
 
-Handler: TypeAlias = Callable[[Call], Reply]
+Handler: TypeAlias = Callable[[ApiCall], Reply]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,7 +152,7 @@ class Endpoint:
             said = await read_json(request, self.served.config.limits)
             body = self.route.body.read("", said)
         assert who is not None or not self.route.roles
-        call = Call(
+        call = ApiCall(
             served=self.served,
             caller=who,  # type: ignore[arg-type]
             path=dict(request.path_params),

@@ -7,12 +7,12 @@ from typing import Any
 from onesided.ledger.base import LONGEST_PURPOSE
 from onesided.loss import privacy_budget, show
 from onesided.server.fields import AMOUNT, BodyType, TextType
-from onesided.server.routing import AUDITOR, STEWARD, ApiRoute, Call, Reply
+from onesided.server.routing import AUDITOR, STEWARD, ApiCall, ApiRoute, Reply
 from onesided.server.schemas import ANYTHING, TEXT_SCHEMA, answer
 from onesided.session.statement import statement_of
 
 
-def show_account(call: Call) -> Reply:
+def show_account(call: ApiCall) -> Reply:
     hosted = call.dataset
     desk, name = call.served.desk, call.caller.name
     rights = call.caller.rights(desk, hosted.account_name)
@@ -25,18 +25,18 @@ def show_account(call: Call) -> Reply:
     return Reply(said)
 
 
-def raise_budget(call: Call) -> Reply:
+def raise_budget(call: ApiCall) -> Reply:
     budget = privacy_budget(call.body["budget"])
     account = call.dataset.data.kernel().account
     raised = account.raise_budget(budget, who=call.caller.name, why=call.body["why"])
     return Reply({"budget": show(raised.budget)}, log={"budget": show(raised.budget)})
 
 
-def show_ledger(call: Call) -> Reply:
+def show_ledger(call: ApiCall) -> Reply:
     return Reply(call.served.ledger.export())
 
 
-def verify_ledger(call: Call) -> Reply:
+def verify_ledger(call: ApiCall) -> Reply:
     found = call.served.ledger.verify()
     return Reply(
         {
