@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from starlette.background import BackgroundTask
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
@@ -62,14 +63,17 @@ class Reply:
     media_type: str = JSON_TYPE
     file: str | None = None
     log: Mapping[str, Any] = field(default_factory=dict)
-    keeps: Any = None
-    """What must live as long as the answer is sent."""
+    done: Callable[[], object] | None = None
+    """What is done when the answer was sent."""
 
     def response(self) -> Response:
         """As it is sent."""
         headers = dict(self.headers)
         if self.file is not None:
-            return FileResponse(self.file, self.status, headers, media_type=self.media_type)
+            task = None if self.done is None else BackgroundTask(self.done)
+            return FileResponse(
+                self.file, self.status, headers, media_type=self.media_type, background=task
+            )
         content = self.content
         if self.media_type == JSON_TYPE:
             content = json.dumps(content, ensure_ascii=False, allow_nan=False).encode()

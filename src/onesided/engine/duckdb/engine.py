@@ -232,6 +232,10 @@ class DuckDBEngine:
         percent = self._connection.query_progress()
         return percent / 100 if percent >= 0 else None
 
+    def stop(self) -> None:
+        """End the running statement."""
+        self._connection.interrupt()
+
     def close(self) -> None:
         self._connection.close()
         self._spill.remove()

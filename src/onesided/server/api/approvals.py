@@ -62,16 +62,18 @@ def _approved(call: ApiCall, hosted: HostedDataset, job: QuestionJob, why: str) 
         raise DeskConflict("Who asked may no longer see the data set; refuse the question.")
     asked = data.asked(wanted.kind, wanted.epsilon, wanted.given, yes=True)
     orders = data.orders(asked, who=job.who, purpose=job.purpose, fresh=wanted.fresh)
+    slot = call.served.slot(hosted, wanted.kind)
     try:
-        accepted = desk.approve(
-            job.id,
-            orders,
-            data.kernel().snapshot,
-            call.served.slot(hosted, wanted.kind),
-            allowance(job.who, rights),
-            steward=call.caller.name,
-            why=why,
-        )
+        with hosted.charging() as state:
+            accepted = desk.approve(
+                job.id,
+                orders,
+                state.kernel().snapshot,
+                slot,
+                allowance(job.who, rights),
+                steward=call.caller.name,
+                why=why,
+            )
     except LedgerError:
         raise refused_by_ledger(data) from None
     found = taken(call.served, hosted, accepted)

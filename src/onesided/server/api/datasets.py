@@ -8,6 +8,7 @@ from onesided.errors import LedgerError
 from onesided.ledger.desk import JobState
 from onesided.mechanisms.registry import mechanism_names
 from onesided.server.fields import BodyType, TextType
+from onesided.server.hosted import HostedDataset
 from onesided.server.problems import Problem
 from onesided.server.questions import FIELDS, PLAN, arguments
 from onesided.server.routing import ANALYST, STEWARD, ApiCall, ApiRoute, Reply
@@ -152,6 +153,11 @@ def plan(call: ApiCall) -> Reply:
 
 def open_snapshot(call: ApiCall) -> Reply:
     hosted = call.dataset
+    with hosted.opening():
+        return _opened(call, hosted)
+
+
+def _opened(call: ApiCall, hosted: HostedDataset) -> Reply:
     open_jobs = call.served.desk.jobs(dataset=hosted.account_name, states=[JobState.ACCEPTED])
     if open_jobs:
         ends = max(each.deadline or each.asked for each in open_jobs)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet
+
 from onesided.ledger import StoredRelease
 from onesided.server.hosted import HostedDataset
 from onesided.server.jobs.accepting import released
@@ -12,7 +15,7 @@ from onesided.server.problems import Problem
 from onesided.server.questions import Wanted
 from onesided.server.routing import ANALYST, STEWARD, ApiCall, ApiRoute, Reply
 from onesided.server.schemas import ANYTHING, RELEASE, listing
-from onesided.server.tables import DATA_TYPES, data_reply
+from onesided.server.tables import DATA_TYPES, data_reply, rows_reply
 from onesided.session.released import as_stored, listed
 
 _NOT_THERE = "There is no such release."
@@ -35,8 +38,13 @@ def show_release(call: ApiCall) -> Reply:
 
 
 def show_release_data(call: ApiCall) -> Reply:
-    stored = _stored(call)
-    return data_reply(as_stored(stored, call.dataset.data.unit), call.accept)
+    stored, hosted = _stored(call), call.dataset
+    kept = hosted.kept_sample(stored.charge)
+    if kept is None:
+        return data_reply(as_stored(stored, hosted.data.unit), call.accept)
+    with pa.parquet.ParquetFile(kept) as file:
+        batches = pa.RecordBatchReader.from_batches(file.schema_arrow, file.iter_batches())
+        return rows_reply(batches, call.accept)
 
 
 def show_known_answer(call: ApiCall) -> Reply:
