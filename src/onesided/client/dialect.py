@@ -10,13 +10,15 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
+import sqlalchemy as sa
 from sqlalchemy import types
 from sqlalchemy.engine import Connection, default, reflection
 from sqlalchemy.sql import compiler
 
 from onesided import dbapi
+from onesided.client.connecting import connect as open_remote
 from onesided.data.askable import Askable
-from onesided.dbapi.statements import OPTIONS
+from onesided.dbapi.statements import EPSILON, OPTIONS, options_of
 from onesided.language import Type
 
 _TYPES: Mapping[Type, type[types.TypeEngine[Any]]] = {
@@ -32,6 +34,7 @@ _TYPES: Mapping[Type, type[types.TypeEngine[Any]]] = {
 }
 _RELEASE = ("domain", "nonnegative", "policy", "part", "fresh", "purpose")
 """What else the options of an execution may say, in the words of `Dataset.sql`."""
+_MOST, _TOKEN_FILE = "most", "token_file"
 _NO_KEY: Mapping[str, Any] = {"constrained_columns": [], "name": None}
 
 
@@ -146,3 +149,50 @@ class OnesidedDialect(default.DefaultDialect):
         """The data set by its name, and its public tables."""
         dataset: Askable = connection.connection.dbapi_connection.dataset  # type: ignore[union-attr]
         return {dataset.name: dataset.types, **dataset.public}
+
+
+class WebDialect(OnesidedDialect):
+    """A data set at a server: `onesided+https://:token@host/visits?epsilon=0.1&most=1`.
+
+    The part before the host is the token; without one it is looked for as `connect` does. Behind
+    the question mark stand the options of all statements, and `most`, which all connections of an
+    engine share.
+    """
+
+    driver = "https"
+    supports_statement_cache = True
+
+    def create_connect_args(self, url: sa.URL) -> Any:
+        said = {name: _once(name, each) for name, each in url.query.items()}
+        with dbapi.translated():
+            purse = dbapi.Purse(said.pop(_MOST, None))
+            file = said.pop(_TOKEN_FILE, None)
+            options = options_of(iter(said.items()))
+        host = f"[{url.host}]" if ":" in (url.host or "") else url.host
+        where = host if url.port is None else f"{host}:{url.port}"
+        address = f"{self.driver}://{where}/{url.database or ''}"
+        # SQLAlchemy hides what stands in the place of a password, so that comes first.
+        token = url.password or url.username or None
+        opening = {"token": None if token is None else str(token), "token_file": file}
+        return [address], {"opening": opening, "most": purse, "options": options}
+
+    def connect(self, *cargs: Any, **cparams: Any) -> Any:
+        """A connection to the data set, which is closed with it."""
+        options = dict(cparams["options"])
+        epsilon = options.pop(EPSILON, None)
+        with dbapi.translated():
+            dataset = open_remote(*cargs, **cparams["opening"])
+            return dbapi.Connection(dataset, epsilon, cparams["most"], options, owns=True)
+
+
+class PlainWebDialect(WebDialect):
+    """The same on this machine alone, without a cipher: `onesided+http://127.0.0.1:8642/visits`."""
+
+    driver = "http"
+    supports_statement_cache = True
+
+
+def _once(name: str, value: str | tuple[str, ...]) -> str:
+    if isinstance(value, str):
+        return value
+    raise dbapi.ProgrammingError(f"The address says {name} twice; say it once.")
