@@ -28,7 +28,7 @@ AGGREGATES = (*_PLAIN, exp.Filter)
 
 _INSTEAD: tuple[tuple[tuple[type[exp.Expression], ...], str], ...] = (
     ((exp.Max, exp.Min, exp.First, exp.Last, exp.AnyValue, exp.ArgMax, exp.ArgMin),
-     "it shows a single record; count by bucket(…) to see how values are spread"),
+     "it shows a single record; ask for a quantile, such as QUANTILE_CONT(…, 0.99)"),
     ((exp.ArrayAgg, exp.GroupConcat), "it shows single records; ask for a sample instead"),
 )  # fmt: skip
 
@@ -59,12 +59,20 @@ class FigureReader:
         if not isinstance(inner, _PLAIN):
             refuse_aggregate(inner)
             raise RequestError(f"{shown(node)} is not allowed: FILTER follows COUNT, SUM or AVG.")
-        return _where(self._plain(inner), self._tree(node.args["expression"].this))
+        return self.filtered(self._plain(inner), node)
+
+    def filtered(self, figure: SelectFigure, node: exp.Filter) -> SelectFigure:
+        """A figure over the rows that FILTER leaves."""
+        return _where(figure, self._tree(node.args["expression"].this))
 
     def value(self, node: exp.Expression) -> Key:
         """The one argument of an aggregate, a value of each row."""
         only(node, "this")
-        return _value(self._tree(node.this), node)
+        return self.key(node.this, node)
+
+    def key(self, argument: object, node: exp.Expression) -> Key:
+        """The value of each row that `argument` of the aggregate `node` is."""
+        return _value(self._tree(argument), node)
 
     def _plain(self, node: exp.Expression) -> SelectFigure:
         allowed = {"this", "big_int"} if type(node) is exp.Count else {"this"}
@@ -166,4 +174,4 @@ def _reason(node: exp.Expression | exp.AggFunc) -> str:
             return reason
     if isinstance(node, AGGREGATES):
         return "aggregates do not stand within each other, nor in WHERE or GROUP BY"
-    return "the figures are COUNT, COUNT(DISTINCT …) of the units' key, SUM and AVG"
+    return "the figures are COUNT, SUM, AVG, variances and quantiles"

@@ -25,6 +25,7 @@ class Aggregate(Enum):
     UNITS = "count(DISTINCT {})"
     SUM = "sum({})"
     MEAN = "avg({})"
+    QUANTILES = "quantiles({})"
     GROUPS = "groups"
 
 
@@ -33,7 +34,7 @@ class SelectFigure:
     """An aggregate of the rows that satisfy `where`.
 
     - `columns`: the unit's key, for UNITS.
-    - `value`: what of each row is added up, for SUM and MEAN.
+    - `value`: what of each row is added up, for SUM and MEAN; or put in order, for QUANTILES.
     """
 
     aggregate: Aggregate
@@ -122,6 +123,7 @@ class Select:
 
     - `figures`: all that is to be measured, each once: of the list, of HAVING and of ORDER BY.
     - `sets`: by which keys, as places in `keys`; several where subtotals are asked for.
+    - `quantiles`: those that are read from each figure of that kind.
     - `having`: a condition over released values, as an `Output` is.
     """
 
@@ -130,6 +132,7 @@ class Select:
     figures: tuple[SelectFigure, ...]
     sets: tuple[tuple[int, ...], ...]
     joins: tuple[Join, ...] = ()
+    quantiles: Mapping[SelectFigure, tuple[float, ...]] = field(default_factory=dict)
     where: Predicate | None = None
     having: str | None = None
     order: tuple[Ordering, ...] = ()
@@ -150,6 +153,11 @@ def figure_column(place: int) -> str:
 def counted(column: str) -> str:
     """What the number of rows is called that a mean is of, beside the mean."""
     return f"{column}_n"
+
+
+def quantile_column(column: str, place: int) -> str:
+    """What a quantile of a figure is called where released values are computed with."""
+    return f"{column}_q{place}"
 
 
 def public_column(table: str, column: str) -> str:

@@ -22,6 +22,7 @@ from onesided.language.names import read_names
 from onesided.language.nodes import only, unwrapped
 from onesided.language.parser import read_statements
 from onesided.language.predicate import Key, Predicate
+from onesided.language.quantiles import is_quantile, quantiles
 from onesided.language.query import (
     Aggregate,
     Catalogue,
@@ -31,6 +32,7 @@ from onesided.language.query import (
     SelectFigure,
     figure_column,
     key_column,
+    quantile_column,
 )
 from onesided.language.ranges import Range
 from onesided.language.refusals import shown
@@ -121,6 +123,7 @@ class _Reading:
         self._catalogue, self._ranges = catalogue, ranges
         self._names, self._condition = read_names(statement, catalogue)
         self._figures: dict[SelectFigure, int] = {}
+        self._quantiles: dict[SelectFigure, list[float]] = {}
         self._items = [_Item.of(node) for node in statement.expressions]
         self._aliases = {item.alias.lower(): item for item in self._items if item.alias}
         self._keys: list[Key] = []
@@ -142,6 +145,7 @@ class _Reading:
             figures=tuple(self._figures),
             sets=sets,
             joins=self._names.joins,
+            quantiles={figure: tuple(each) for figure, each in self._quantiles.items()},
             where=self._where(),
             having=having,
             order=order,
@@ -158,7 +162,7 @@ class _Reading:
         """A column keeps its own name, whichever table it is from."""
         if type(node) is exp.Column:
             return str(node.name)
-        if isinstance(node, AGGREGATES):
+        if isinstance(node, AGGREGATES) and not is_quantile(node):
             return FigureReader(self._names).figure(node).name
         return shown(node) if key is None else key.name
 
@@ -175,6 +179,8 @@ class _Reading:
 
     def _stands_for(self, part: exp.Expression) -> exp.Expression | None:
         """The released column of a figure or a key."""
+        if is_quantile(part):
+            return quantiles(part, FigureReader(self._names)).released(self._noted_quantile)
         if isinstance(part, AGGREGATES):
             return released_column(self._noted(FigureReader(self._names).figure(part)))
         if isinstance(part, SPREADS):
@@ -196,6 +202,13 @@ class _Reading:
     def _noted(self, figure: SelectFigure) -> str:
         """The released column of a figure, which is to be measured."""
         return figure_column(self._figures.setdefault(figure, len(self._figures)))
+
+    def _noted_quantile(self, figure: SelectFigure, quantile: float) -> str:
+        """The released column of a quantile, which is read from a figure."""
+        column, known = self._noted(figure), self._quantiles.setdefault(figure, [])
+        if quantile not in known:
+            known.append(quantile)
+        return quantile_column(column, known.index(quantile))
 
     def _key_of(self, node: exp.Expression) -> Key | None:
         """The group key that a part of the statement spells."""

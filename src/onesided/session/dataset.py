@@ -314,8 +314,7 @@ class Dataset(RankedData):
             part=part,
         )
         questions = list(asked.questions.values())
-        released = self._released(questions, exact, fresh=fresh, purpose=purpose)
-        return asked.release(released)
+        return asked.release(self._stored(questions, exact, fresh=fresh, purpose=purpose))
 
     @arguments_named
     def counted(

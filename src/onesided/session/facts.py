@@ -140,11 +140,24 @@ class DatasetFacts:
 
         Also whether a unit has one value of it at most, by construction.
         """
+        groups = self.grouping(within, by, where, max_groups, domain)
+        return self.beside(column, groups, max_groups)
+
+    def beside(
+        self,
+        column: BoundKey,
+        groups: Grouping,
+        max_groups: int | None,
+        determined: Collection[str] = (),
+    ) -> tuple[Grouping, bool]:
+        """The same of groups that are checked.
+
+        - `determined`: joined columns that are constant within each unit.
+        """
         self.withheld.refuse(column.columns, "counted in cells")
         one = self.unit.is_row or self.rows_are_units
-        constant = {*self.unit.columns, *self._determined}
+        constant = {*self.unit.columns, *self._determined, *determined}
         single = one or constant.issuperset(column.columns)
-        groups = self.grouping(within, by, where, max_groups, domain)
         if not single and groups.single:
             check_bound(max_groups)
             check_choice(groups.keys)

@@ -25,10 +25,13 @@ from onesided.language.query import (
     counted,
     figure_column,
     key_column,
+    quantile_column,
 )
 from onesided.session.questions.counts import COUNT
 
 Place = tuple[Any, ...]
+_OF_SOMETHING = (Aggregate.MEAN, Aggregate.QUANTILES)
+"""Figures that are none where there is nothing."""
 
 
 @dataclass(frozen=True)
@@ -70,13 +73,16 @@ def check_result(select: Select, schema: Schema) -> None:
     for place in range(len(select.figures)):
         for name in (figure_column(place), counted(figure_column(place))):
             example[name] = pa.array([1.0])
+        for each in range(len(select.quantiles.get(select.figures[place], ()))):
+            example[quantile_column(figure_column(place), each)] = pa.array([1.0])
     _computation(select).check(pa.table(example))
 
 
 def result(select: Select, tables: Mapping[AskedFigure, pa.Table]) -> pa.Table:
     """The columns that the statement lists, of the groups that HAVING and LIMIT leave.
 
-    - `tables`: the released table of each figure, the keys in the first columns.
+    - `tables`: the released table of each figure, the keys in the first columns; of quantiles one
+      column each.
     """
     parts = []
     for by in select.sets:
@@ -129,7 +135,8 @@ def _computable(released: pa.Table) -> pa.Table:
 def _joined(by: tuple[int, ...], tables: Mapping[SelectFigure, pa.Table]) -> pa.Table:
     """One row per group that any figure lists: its keys, then each figure.
 
-    A figure that does not list a group found nothing in it: a count or sum of 0, and no mean.
+    A figure that does not list a group found nothing in it: a count or sum of 0, and no mean or
+    quantile.
     """
     width = len(by)
     listed = [_groups(table, width) for table in tables.values()]
@@ -149,6 +156,10 @@ def _joined(by: tuple[int, ...], tables: Mapping[SelectFigure, pa.Table]) -> pa.
     }
     for number, ((figure, table), known) in enumerate(zip(tables.items(), listed, strict=True)):
         name = figure_column(number)
+        if figure.aggregate is Aggregate.QUANTILES:
+            for each, column in enumerate(table.columns[width:]):
+                columns[quantile_column(name, each)] = _aligned(figure, column, known, groups)
+            continue
         columns[name] = _aligned(figure, table.column(width), known, groups)
         if figure.aggregate is Aggregate.MEAN:
             columns[counted(name)] = _aligned(figure, table.column(COUNT), known, groups)
@@ -168,7 +179,7 @@ def _aligned(
         return values
     where = {group: row for row, group in enumerate(known)}
     # One row more says what a figure is of groups that it does not list.
-    nothing = None if figure.aggregate is Aggregate.MEAN else 0
+    nothing = None if figure.aggregate in _OF_SOMETHING else 0
     longer = pa.chunked_array([*values.chunks, pa.array([nothing], values.type)])
     rows = [where.get(group, len(values)) for group in groups]
     return longer.take(pa.array(rows, pa.int64()))

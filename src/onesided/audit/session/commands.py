@@ -190,13 +190,25 @@ def command(request: Request, source: str) -> list[str]:
             line += [f"--{name}", ",".join(given[name])]
     for key, values in given.get("domain", {}).items():
         line += ["--domain", f"{key}={','.join(map(str, values))}"]
-    for key, value in given.get("bounds", {}).items():
-        line += ["--bound", f"{key}={value}"]
+    line += _bounds(given.get("bounds", {}))
+    if "at" in given:
+        line += ["--at", ",".join(map(str, given["at"]))]
     line += [f"--{name}" for name in ("nonnegative", "yes") if given.get(name)]
     outputs = request.outputs or ((PARQUET,) if request.ask == "sample" else ())
     if outputs:
         line += ["--out", outputs[0]]
     return line if len(request.outputs) != 1 else [*line, "--json"]
+
+
+def _bounds(bounds: Mapping[str, Any] | Sequence[Any]) -> list[str]:
+    """Those of one column, or of each column of a statement: a number, or a pair of them."""
+    if not isinstance(bounds, Mapping):
+        return ["--bounds", ",".join(map(str, bounds))]
+    said = {
+        name: ":".join(map(str, each)) if isinstance(each, list) else str(each)
+        for name, each in bounds.items()
+    }
+    return [part for name, each in said.items() for part in ("--bound", f"{name}={each}")]
 
 
 def _beside(lookups: Mapping[str, Mapping[str, Any]]) -> list[str]:

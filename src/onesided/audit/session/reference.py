@@ -22,9 +22,11 @@ import pyarrow as pa
 from onesided.audit.session.cells import SQL_TYPE
 from onesided.audit.session.reference_values import (
     DAY,
+    FarDay,
     NotCovered,
     arrow_column,
     csv_values,
+    is_endless,
     micros_of,
     server_values,
     typed_values,
@@ -136,7 +138,7 @@ class Reference:
             return groups
         own = _digest(self._text(key))
         texts: Callable[[tuple[Any, ...]], str] = lambda group: "|".join(  # noqa: E731
-            "~" if each is None else _piece(each) for each in group
+            "~" if each is None or is_endless(each) else _piece(each) for each in group
         )
         return sorted(
             groups,
@@ -169,6 +171,8 @@ def _piece(value: Any) -> str:
     match value:
         case bool():
             return "t" if value else "f"
+        case FarDay():
+            return str(value.micros // DAY)
         case datetime():
             return str(micros_of(value))
         case date():

@@ -114,6 +114,11 @@ def micros_of(value: Any) -> int:
     return int(since // _MICROSECOND)
 
 
+def is_endless(value: Any) -> bool:
+    """Whether it is the day or the moment before or after all others."""
+    return isinstance(value, Far) and abs(value.micros) == _ENDLESS
+
+
 def moment(micros: int) -> datetime:
     """The moment so many microseconds after 1970; the last ones stand for no end at all."""
     if abs(micros) == INT64_MAX:

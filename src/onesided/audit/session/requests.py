@@ -20,6 +20,7 @@ MANY_GROUPS = 20
 """More than there ever are: what follows from the number of groups then follows from the data."""
 LARGE = "20"
 EPSILONS = ("1", "1", "0.1", "4", LARGE)
+_KINDS = ("count", "count", "count", "sample", "sample", "sum", "mean", "sql", "quantile")
 _USUAL = ("one-sided", "one-sided", "rr", "auto", "laplace", "residual", "hybrid")
 _PARTS = {
     Type.DATE: ("weekday({})",),
@@ -135,7 +136,7 @@ class Asking:
 
     def request(self) -> Request:
         """One of any kind."""
-        kind = self.dice.pick(("count", "count", "count", "sample", "sample", "sum", "mean", "sql"))
+        kind = self.dice.pick(_KINDS)
         arguments = {"epsilon": self.dice.pick(EPSILONS), **getattr(self, f"_{kind}")()}
         if arguments["epsilon"] == LARGE:
             arguments["yes"] = True
@@ -179,6 +180,15 @@ class Asking:
             asked["max_rows"] = 2
         return asked
 
+    def _quantile(self) -> dict[str, Any]:
+        asked = self._groups()
+        asked["column"] = column = self.dice.pick(self._numbers())
+        asked["bounds"] = self.dice.pick(([0, 100], [-5, 31]))
+        asked["at"] = self.dice.pick(([0.5], [0.0, 0.25, 1.0]))
+        if self.unit and column not in self.unit:
+            asked["max_groups"] = self.dice.pick((1, 3))
+        return asked
+
     def _sql(self) -> dict[str, Any]:
         key = self.dice.pick(
             [
@@ -189,7 +199,7 @@ class Asking:
         )
         units = f"COUNT(DISTINCT {', '.join(self.unit)})" if self.unit else "COUNT(*)"
         column = self.dice.pick(self._numbers())
-        figures = [units, f"SUM({column})", f"AVG({column})"]
+        figures = [units, f"SUM({column})", f"AVG({column})", f"MEDIAN({column})"]
         chosen = ", ".join(self.dice.some(figures, 2))
         where = self._filter().get("where")
         text = f"SELECT {key} AS g, {chosen} FROM data"
@@ -200,7 +210,7 @@ class Asking:
         )
         asked: dict[str, Any] = {
             "query": text,
-            "bounds": {column: 50},
+            "bounds": {column: [0, 50] if "MEDIAN" in text else 50},
             "mechanism": self.dice.pick(("one-sided", "rr", "auto")),
         }
         if self.unit:

@@ -21,6 +21,12 @@ import pyarrow.parquet as pq
 from onesided.audit.session.cells import DAY, Form
 from onesided.engine.duckdb.connection import connect, literal_path
 
+_PER_SECOND = {"s": 1, "ms": 1000}
+#: Polars counts milliseconds, in 64 bits.
+_POLARS_MOST = (2**63 - 1) // 1000
+#: A moment of 96 bits counts days from noon in 4713 BC, in 32 bits.
+_INT96_MOST = (2**31 - 2_440_589) * 86_400
+
 Written = Mapping[str, Any]
 """Arguments of `onesided.open` that name the data."""
 
@@ -113,6 +119,22 @@ def _writing_duckdb() -> Any:
     return connect(Path.cwd(), None, 1)
 
 
+def _check_moments(table: pa.Table, most: int) -> None:
+    """Moments of whole or thousandth seconds beyond `most` seconds become others when written."""
+    for column in table.columns:
+        if not pa.types.is_timestamp(column.type) or column.type.unit not in _PER_SECOND:
+            continue
+        a_second = _PER_SECOND[column.type.unit]
+        for each in column.cast(pa.int64()).to_pylist():
+            if each is not None and abs(each) > most * a_second:
+                raise Unwritable("The moment would be another one")
+
+
+def _old_moments(table: pa.Table, folder: Path) -> Written:
+    _check_moments(table, _INT96_MOST)
+    return _pyarrow(table, folder, use_deprecated_int96_timestamps=True)
+
+
 def _polars(table: pa.Table, folder: Path, **options: Any) -> Written:
     path = folder / "visits.parquet"
     _in_polars(table).write_parquet(path, **options)
@@ -123,6 +145,14 @@ def _in_polars(table: pa.Table) -> Any:
     """The table as a frame of Polars, whose panic at a type is no `Exception`."""
     import polars
 
+    _check_moments(table, _POLARS_MOST)
+    try:
+        for column in table.columns:
+            if pa.types.is_timestamp(column.type) and column.type.unit == "s":
+                # Polars counts in milliseconds, and lets moments beyond their reach run over.
+                column.cast(pa.timestamp("ms", column.type.tz))
+    except pa.ArrowInvalid as error:
+        raise Unwritable("Polars has no such moment") from error
     try:
         return polars.from_arrow(table)
     except polars.exceptions.PanicException as error:
@@ -198,10 +228,7 @@ class _Stream:
 
 
 def _lazy(table: pa.Table, folder: Path) -> Written:
-    import polars
-
-    frame = polars.from_arrow(table)
-    return {"source": frame.lazy(), "name": "visits"}  # type: ignore[union-attr]
+    return {"source": _in_polars(table).lazy(), "name": "visits"}
 
 
 def _arrow(table: pa.Table, folder: Path) -> Written:
@@ -233,7 +260,7 @@ PARQUET = (
     _parquet("pyarrow, row groups of two", _pyarrow, row_group_size=2),
     _parquet("pyarrow, no statistics", _pyarrow, write_statistics=False),
     _parquet("pyarrow, no dictionary", _pyarrow, use_dictionary=False, data_page_version="2.0"),
-    _parquet("pyarrow, old moments", _pyarrow, use_deprecated_int96_timestamps=True),
+    _parquet("pyarrow, old moments", _old_moments),
     _parquet("pyarrow, two files", _several),
 )
 FOLDERS = (Source("Parquet in folders by day", Form.TYPED, _folders, needs=frozenset({DAY})),)

@@ -22,11 +22,10 @@ from onesided.session.planning.pricing import Pricing
 from onesided.session.questions.counts import COUNT, CountingQuestion
 from onesided.session.questions.expected import Expectation
 from onesided.session.questions.figures import GroupQuestion
-from onesided.session.questions.ranked import RankedCounts
 from onesided.session.scope import Scope
 from onesided.session.supposed import Supposed
 
-PlannedQuestion: TypeAlias = GroupQuestion | RankedCounts
+PlannedQuestion: TypeAlias = GroupQuestion
 """A question about groups that a plan can be made of."""
 
 

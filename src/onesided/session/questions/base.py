@@ -22,8 +22,8 @@ from onesided.session.table import Reading
 COINS = "keyed coins (SHA-256); the promise is computational"
 """The randomness of samples, in words."""
 
-LOOK, BOUND_LOOK = "probe", "max_groups"
-LOOKS = (BOUND_LOOK, LOOK)
+LOOK, BOUND_LOOK, KEYS_LOOK = "probe", "max_groups", "keys"
+LOOKS = (BOUND_LOOK, KEYS_LOOK, LOOK)
 """What the stored looks of a question in steps are called, in the order in which they are taken."""
 
 

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 import pyarrow.compute as pc
 
+from onesided.data.release import ReleaseKind
 from onesided.data.units import Unit
 from onesided.engine.base import Lookup
 from onesided.engine.lookups import found
@@ -21,19 +22,21 @@ from onesided.language.tree import Column
 from onesided.loss import Number, rational
 from onesided.mechanisms.one_sided import OneSided
 from onesided.session.amounts import Amount, rows_amount, value_amount
+from onesided.session.cells import cells_of
 from onesided.session.domains import both
 from onesided.session.facts import DatasetFacts
 from onesided.session.grouping import Grouping
 from onesided.session.public import determined, lookups
 from onesided.session.questions.choosing import counting
 from onesided.session.questions.counts import CountingQuestion
+from onesided.session.questions.ranked import RankedCounts, celled
 from onesided.session.questions.sums import Means, Sums, TotalsQuestion, present_groups
 from onesided.session.results import AskedFigure
 from onesided.session.scope import Scope
 
 Bound: TypeAlias = Number | tuple[Number, Number]
 
-GroupQuestion: TypeAlias = CountingQuestion | TotalsQuestion
+GroupQuestion: TypeAlias = CountingQuestion | TotalsQuestion | RankedCounts
 """A question about groups."""
 
 
@@ -145,12 +148,37 @@ class Figures:
             return counting(self.limits.mechanism, groups, **around)
         if figure.aggregate is Aggregate.ROWS:
             return Sums(groups=groups, amount=self._rows(figure), **around)
+        if figure.aggregate is Aggregate.QUANTILES:
+            return self._ranked(figure, groups, around)
         amount = self._amount(figure)
         present = present_groups(groups, amount, self.schema)
         if figure.aggregate is Aggregate.SUM:
             return Sums(groups=present, amount=amount, **around)
         rows = None if single else self._rows(figure)
         return Means(groups=present, amount=amount, rows=rows, **around)
+
+    def _ranked(
+        self, figure: SelectFigure, groups: Grouping, around: Mapping[str, Any]
+    ) -> RankedCounts:
+        """The cells that quantiles are read from."""
+        assert figure.value is not None
+        value = figure.value.bind(self.schema)
+        ranges = self._ranges
+        within = ranges.get(value.name) or proven_range(value.typed, ranges)
+        if within is None or within[0] == within[1]:
+            raise RequestError(
+                f"{figure.name} needs to know between which numbers {value.name} lies; say it "
+                f"with bounds, such as {{'{value.name}': (0, 100)}}."
+            )
+        cells = cells_of(value, *within)
+        constant = determined(self._joined, self.facts.unit.columns)
+        beside, single = self.facts.beside(value, groups, self.limits.max_groups, constant)
+        return RankedCounts(
+            kind=ReleaseKind.QUANTILE,
+            groups=celled(beside, cells, self.schema, single=single),
+            cells=cells,
+            **around,
+        )
 
     def _rows(self, figure: SelectFigure) -> Amount:
         if self.limits.max_rows is None:
@@ -165,8 +193,7 @@ class Figures:
         value, limits = figure.value.bind(self.schema), self.limits
         self.facts.withheld.refuse(value.columns, "added up")
         bounds, grids = self._by_value(limits.bounds), self._by_value(limits.grid)
-        declared = {name: _range(name, pair) for name, pair in bounds.items() if _is_pair(pair)}
-        ranges = {**self._public_ranges, **declared}
+        ranges = self._ranges
         proven = ranges.get(value.name) or proven_range(value.typed, ranges)
         bound = None if value.name in ranges else bounds.get(value.name)
         if bound is None and proven is not None and proven[1] > 0:
@@ -186,6 +213,13 @@ class Figures:
             nonnegative=said or (proven is not None and proven[0] >= 0),
             units=self.facts.units,
         )
+
+    @cached_property
+    def _ranges(self) -> dict[str, Range]:
+        """Between which numbers values lie, as it is declared or public."""
+        bounds = self._by_value(self.limits.bounds)
+        declared = {name: _range(name, pair) for name, pair in bounds.items() if _is_pair(pair)}
+        return {**self._public_ranges, **declared}
 
     @cached_property
     def _public_ranges(self) -> dict[str, Range]:

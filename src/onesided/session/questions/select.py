@@ -10,16 +10,21 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+import pyarrow as pa
+
+from onesided.data.cells import QuantileRelease
 from onesided.data.release import QueryRelease, Receipt, ReleaseKind, TableRelease, payload_of
-from onesided.language.query import Select, figure_column
+from onesided.language.query import Aggregate, Select, figure_column
 from onesided.language.tree import Value
 from onesided.loss import Loss, show
 from onesided.session.facts import DatasetFacts
+from onesided.session.kernel import Answer
 from onesided.session.lookups import lookup_statement
 from onesided.session.questions.figures import Figures, GroupQuestion, Limits
 from onesided.session.receipts import column_statement, guarantee, loss_statement
 from onesided.session.results import AskedFigure, check_result, result
 from onesided.session.scope import Scope, policy_text
+from onesided.session.showing import shown_quantiles, shown_table
 
 
 @dataclass(frozen=True)
@@ -33,10 +38,11 @@ class AskedSelect:
     scope: Scope
     epsilon: Fraction
 
-    def release(self, released: Sequence[TableRelease]) -> QueryRelease:
-        """The rest of the statement, from the releases of its figures in their order."""
-        tables = dict(zip(self.questions, released, strict=True))
-        answer = result(self.select, {asked: each.table for asked, each in tables.items()})
+    def release(self, answers: Sequence[Answer]) -> QueryRelease:
+        """The rest of the statement, from the answers to its figures in their order."""
+        tables = dict(zip(self.questions, map(self._shown, self.questions, answers), strict=True))
+        released = list(tables.values())
+        answer = result(self.select, {asked: self._table(asked, tables[asked]) for asked in tables})
         receipts = [each.receipt for each in released]
         content = {
             **self._receipt(receipts),
@@ -44,6 +50,17 @@ class AskedSelect:
         }
         named = {asked.name: table for asked, table in tables.items()}
         return QueryRelease(Receipt(content), payload_of(answer), named, self._sources)
+
+    def _shown(self, asked: AskedFigure, answer: Answer) -> TableRelease:
+        if asked.figure.aggregate is Aggregate.QUANTILES:
+            return shown_quantiles(answer, self.select.quantiles[asked.figure])
+        return shown_table(answer)
+
+    def _table(self, asked: AskedFigure, released: TableRelease) -> pa.Table:
+        """The keys, and the figures that are computed with."""
+        if isinstance(released, QuantileRelease):
+            return released.side_by_side(self.select.quantiles[asked.figure])
+        return released.table
 
     @property
     def _sources(self) -> dict[str, str]:
