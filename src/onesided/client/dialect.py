@@ -20,6 +20,7 @@ from onesided.client.connecting import connect as open_remote
 from onesided.data.askable import Askable
 from onesided.dbapi.statements import EPSILON, OPTIONS, options_of
 from onesided.language import Type
+from onesided.loss import privacy_loss
 
 _TYPES: Mapping[Type, type[types.TypeEngine[Any]]] = {
     Type.INTEGER: types.BigInteger,
@@ -168,6 +169,8 @@ class WebDialect(OnesidedDialect):
             purse = dbapi.Purse(said.pop(_MOST, None))
             file = said.pop(_TOKEN_FILE, None)
             options = options_of(iter(said.items()))
+            if EPSILON in options:
+                privacy_loss(options[EPSILON])
         host = f"[{url.host}]" if ":" in (url.host or "") else url.host
         where = host if url.port is None else f"{host}:{url.port}"
         address = f"{self.driver}://{where}/{url.database or ''}"

@@ -168,7 +168,8 @@ def test_what_is_asked_is_what_was_said() -> None:
     [
         (400, b'{"detail": "No.", "error": "PolicyError"}', errors.PolicyError, "No."),
         (402, b'{"detail": "No.", "error": "BudgetError"}', errors.BudgetError, "No."),
-        (402, b'{"detail": "No.", "error": "CapError"}', errors.BudgetError, "No."),
+        (402, b'{"detail": "No.", "error": "CapError"}', errors.CapError, "No."),
+        (402, b'{"detail": "No.", "error": "OtherError"}', errors.BudgetError, "No."),
         (400, b'{"detail": "No.", "error": "Interrupted"}', errors.RequestError, "No."),
         (400, b'{"detail": "No.", "error": "annotations"}', errors.RequestError, "No."),
         (400, b'{"detail": "No.", "error": 7}', errors.RequestError, "No."),
