@@ -207,6 +207,10 @@ def test_plans_cost_nothing_and_say_the_price(dataset: Askable) -> None:
     assert dataset.plan.ngrams(2, by="room", order="ts", **asked).rows
     selected = dataset.plan.sql(f"SELECT room, {UNITS} FROM data GROUP BY room", **asked)
     assert str(selected).startswith("figure")
+    both = f"SELECT {UNITS} FROM data -- error: 20\n; SELECT room, {UNITS} FROM data GROUP BY room"
+    allocation = dataset.plan.questions(both, budget=3, max_groups=2)
+    assert allocation.ok
+    assert allocation.cost <= allocation.budget == 3
     sampled = dataset.plan.sample(2, columns=["room"])
     assert (sampled.columns, sampled.fits) == (("room",), True)
     assert dataset.budget.spent == before

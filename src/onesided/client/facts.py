@@ -68,7 +68,7 @@ class RemoteBalance:
 
     - `own_spent`: the ε of the composition of one's own charges.
     - `own_most`: the most that may be; None without a limit.
-    - `charges`: what was charged, as the server lists it.
+    - `content`: the whole statement of the account, with all charges and what is promised.
     """
 
     name: str
@@ -77,7 +77,7 @@ class RemoteBalance:
     left: Fraction
     own_spent: Fraction | None
     own_most: Fraction | None
-    charges: tuple[Mapping[str, Any], ...]
+    content: Mapping[str, Any]
 
     @classmethod
     def from_json(cls, name: str, said: Mapping[str, Any]) -> RemoteBalance:
@@ -90,8 +90,13 @@ class RemoteBalance:
             left=Fraction(said["left"]),
             own_spent=exact_of(own.get("spent")),
             own_most=exact_of(own.get("most_in_all")),
-            charges=tuple(said.get("charges", ())),
+            content=said,
         )
+
+    @property
+    def charges(self) -> tuple[Mapping[str, Any], ...]:
+        """What was charged, as the server lists it."""
+        return tuple(self.content.get("charges", ()))
 
     @property
     def own(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from onesided.client.fields import (
@@ -15,10 +16,11 @@ from onesided.client.fields import (
     scope,
     select_fields,
 )
+from onesided.data.planned.allocation import Allocation, Wish, allocated, wishes
 from onesided.data.planned.plan import Plan
 from onesided.data.planned.sample import SamplePlan
 from onesided.language.tree import Value
-from onesided.loss import Number
+from onesided.loss import Number, privacy_budget
 from onesided.policy import Policy
 from onesided.spelling import arguments_named
 
@@ -30,9 +32,11 @@ class RemotePlans:
     """What questions would cost, and how exact they would be; see `Dataset.plan`.
 
     - `asked`: the plan that the server gives for the fields of a request.
+    - `left`: what is left of the budget.
     """
 
     asked: Callable[[Mapping[str, Any]], Any]
+    left: Callable[[], Fraction]
 
     @arguments_named
     def count(
@@ -167,6 +171,30 @@ class RemotePlans:
             **_aim(epsilon, None, nonsensitive_share, None),
         }
         return SamplePlan.from_json(self.asked({"kind": "sample", **said}))
+
+    @arguments_named
+    def questions(
+        self,
+        questions: str | Sequence[Wish],
+        *,
+        budget: Number | None = None,
+        error: Number | None = None,
+        nonsensitive_share: float | None = None,
+        groups: int | None = None,
+        **asked: Any,
+    ) -> Allocation:
+        """An ε for each of several SELECTs, which share a budget; see `Dataset.plan.questions`."""
+        wanted = wishes(questions, error) if isinstance(questions, str) else tuple(questions)
+        left = self.left()
+        limit = left if budget is None else min(privacy_budget(budget), left)
+        supposed: dict[str, Any] = {"nonsensitive_share": nonsensitive_share, "groups": groups}
+        return allocated(
+            wanted,
+            limit,
+            lambda query, aim: self.sql(
+                query, epsilon=aim.epsilon, error=aim.error, **supposed, **asked
+            ),
+        )
 
     def _plan(self, kind: str, asked: Mapping[str, Any], aim: Mapping[str, Any]) -> Plan:
         return Plan.from_json(self.asked({"kind": kind, **asked, **aim}))

@@ -121,7 +121,10 @@ class RemoteData:
     def plan(self) -> RemotePlans:
         """What questions would cost, and how exact they would be; free, nothing is run."""
         path = f"{self._address.api}/plan"
-        return RemotePlans(lambda said: self._wire.post(path, said, again=True).content)
+        return RemotePlans(
+            lambda said: self._wire.post(path, said, again=True).content,
+            lambda: self.budget.left,
+        )
 
     @arguments_named
     def counted(
