@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 _SECTIONS = {
-    "The data": "table connection unit policy name config version public memory_limit "
+    "The data": "table connection unit policy name config token_file version public memory_limit "
     "statement_timeout",
     "The question": "error by column columns where domain max_groups max_rows bound grid "
     "nonnegative mechanism stricter_policy part purpose nonsensitive_share",

@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
+from onesided.data.planned.allocation import Allocation, Wish, allocated, wishes
 from onesided.data.planned.curve import Curve
+from onesided.data.planned.least import MOST_PLANNED, Aim
 from onesided.data.planned.option import Option, cheapness, usefulness
 from onesided.data.planned.plan import ErrorAt, Plan
 from onesided.data.planned.price import Price
@@ -23,9 +25,7 @@ from onesided.session.best_bound import left_out
 from onesided.session.books import Books
 from onesided.session.grouping import Grouping
 from onesided.session.lookups import row_costs
-from onesided.session.planning.allocation import Allocation, Wish, allocated, wishes
 from onesided.session.planning.learnt import Learnt
-from onesided.session.planning.least import MOST_PLANNED, Aim
 from onesided.session.planning.options import CountWays, PlannedQuestion, bounded, option
 from onesided.session.planning.pricing import Pricing
 from onesided.session.planning.samples import sample_plan
