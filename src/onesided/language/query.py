@@ -34,7 +34,8 @@ class SelectFigure:
     """An aggregate of the rows that satisfy `where`.
 
     - `columns`: the unit's key, for UNITS.
-    - `value`: what of each row is added up, for SUM and MEAN; or put in order, for QUANTILES.
+    - `value`: what of each row is added up, for SUM and MEAN; or put in order, for QUANTILES; or
+      for UNITS the one column, which may be another than their key.
     """
 
     aggregate: Aggregate
@@ -45,7 +46,8 @@ class SelectFigure:
     @property
     def name(self) -> str:
         """The canonical text, which is also the name of a column that has no alias."""
-        of = ", ".join(self.columns) if self.value is None else key_text(self.value)
+        named = self.columns or self.value is None
+        of = ", ".join(self.columns) if named or self.value is None else key_text(self.value)
         text = self.aggregate.value.format(of)
         return text if self.where is None else f"{text} FILTER (WHERE {self.where.sql})"
 

@@ -28,7 +28,7 @@ from onesided.visible import visible
 Show: TypeAlias = Callable[[Kernel, Sequence[Answer]], Release]
 Made: TypeAlias = tuple[tuple[Question, ...], Show]
 _NAME = re.compile(r"[\w-]{1,100}")
-KINDS = ("count", "ngrams", "touches", "sum", "mean", "quantile", "sample", "sql")
+KINDS = ("count", "ngrams", "touches", "sum", "mean", "quantile", "distinct", "sample", "sql")
 _GROUPS = ("by", "where", "max_groups", "domain", "policy", "part")
 _PER_RUN = ("fresh", "into", "purpose", "yes")
 
@@ -214,6 +214,9 @@ class _Maker:
     def quantile(self, epsilon: Fraction, at: Any = USUAL_QUANTILES, **given: Any) -> Made:
         asked, wanted = self.planner.asking.quantile(epsilon, **given), checked_quantiles(at)
         return (asked,), lambda kernel, answers: shown_quantiles(answers[0], wanted)
+
+    def distinct(self, epsilon: Fraction, **given: Any) -> Made:
+        return (self.planner.asking.distinct(epsilon, **given),), _table
 
     def sample(self, epsilon: Fraction, **given: Any) -> Made:
         asked = self.planner.asking.sample(epsilon, **given)

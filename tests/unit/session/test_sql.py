@@ -161,7 +161,7 @@ def test_where_every_row_is_a_unit_counting_rows_is_a_plain_count(table: pa.Tabl
         dataset.mean("paid", by="room", epsilon=1, bound=25)
         assert dataset.budget.spent == 2
         with pytest.raises(RequestError, match=r"COUNT\(\*\)"):
-            dataset.sql("SELECT COUNT(DISTINCT device) FROM visits", epsilon=1)
+            dataset.sql("SELECT COUNT(DISTINCT device, day) FROM visits", epsilon=1)
 
 
 def test_several_figures_share_epsilon_evenly(table: pa.Table) -> None:
