@@ -127,6 +127,7 @@ class Select:
     - `sets`: by which keys, as places in `keys`; several where subtotals are asked for.
     - `quantiles`: those that are read from each figure of that kind.
     - `having`: a condition over released values, as an `Output` is.
+    - `windows`: over the rows that are left then; `qualify` is a condition that may read them.
     """
 
     outputs: tuple[Output, ...]
@@ -137,6 +138,8 @@ class Select:
     quantiles: Mapping[SelectFigure, tuple[float, ...]] = field(default_factory=dict)
     where: Predicate | None = None
     having: str | None = None
+    windows: tuple[str, ...] = ()
+    qualify: str | None = None
     order: tuple[Ordering, ...] = ()
     limit: int | None = None
     offset: int = 0
@@ -160,6 +163,11 @@ def counted(column: str) -> str:
 def quantile_column(column: str, place: int) -> str:
     """What a quantile of a figure is called where released values are computed with."""
     return f"{column}_q{place}"
+
+
+def window_column(place: int) -> str:
+    """What a window is called where released values are computed with."""
+    return f"osd_w{place}"
 
 
 def public_column(table: str, column: str) -> str:

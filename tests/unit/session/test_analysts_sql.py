@@ -21,7 +21,7 @@ EXACT = 10**6
 #: One in so many is asked in a short run.
 STRIDE = 7
 #: At least this share is answered; the rest says in one sentence why not.
-ANSWERED = 0.7
+ANSWERED = 0.73
 #: Steps of a grid, and totals of units that noise still moves a little.
 CLOSE = 5e-3
 #: DuckDB places a quantile between two of a few values, and counts a value as often as it occurs.
