@@ -10,6 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from onesided.data import Histogram, Measured
+from onesided.data.planned.option import Missing
 from onesided.data.release import ReleaseKind, payload_of
 from onesided.engine.base import Figure
 from onesided.errors import RequestError
@@ -28,7 +29,7 @@ from onesided.session.domains import both, histogram
 from onesided.session.facts import DatasetFacts
 from onesided.session.grouping import Grouping, check_bound, check_choice
 from onesided.session.places import first_places
-from onesided.session.questions.base import Missing, Question, ReleaseTerms, Runnable
+from onesided.session.questions.base import Question, ReleaseTerms, Runnable
 from onesided.session.questions.counts import COUNT
 from onesided.session.questions.expected import expected_json
 from onesided.session.requests import Request
