@@ -137,7 +137,7 @@ def test_tokens_that_are_none(server: ServerAtWork) -> None:
         "longer": f"Bearer {good}x",
         "another case": f"Bearer {good.swapcase()}",
         "basic": f"Basic {good}",
-        "empty": "Bearer ",
+        "empty": "Bearer",
         "alone": good,
         "very long": "Bearer " + "x" * 10_000,
     }

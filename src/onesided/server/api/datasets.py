@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from onesided.errors import LedgerError
+from onesided.errors import LedgerError, SourceError
 from onesided.ledger.desk import JobState
 from onesided.mechanisms.registry import mechanism_names
 from onesided.server.fields import BodyType, TextType
@@ -170,6 +170,8 @@ def _opened(call: ApiCall, hosted: HostedDataset) -> Reply:
         number = hosted.open_state(call.body.get("source"))
     except LedgerError as error:
         raise Problem(409, str(error), "LedgerError") from None
+    except SourceError as error:
+        raise Problem(400, str(error), "SourceError") from None
     return Reply({"snapshot": number, "units": hosted.data.units}, log={"snapshot": number})
 
 
