@@ -50,7 +50,7 @@ def describe(
     folder: Path,
     *,
     seconds: float | None = 0.3,
-    budget: int = 20,
+    budget: float = 20,
     ledger: str = "visits.ledger",
     server: str = "",
     limits: str = "",
