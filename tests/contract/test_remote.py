@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
 import threading
 import time
 from collections.abc import Iterator
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -140,6 +142,25 @@ def test_tokens_and_names_that_are_unknown(server: ServerAtWork) -> None:
         osd.connect(
             f"{server.address}/visits", token=server.desk.add_token("nobody", PersonRole.ANALYST)
         )
+
+
+def test_over_https_the_certificate_has_to_be_trusted(tmp_path: Path) -> None:
+    """The certificate is made for the loopback, and signed by itself."""
+    key, certificate = tmp_path / "key.pem", tmp_path / "cert.pem"
+    subject = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"]
+    made = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]
+    files = ["-nodes", "-days", "2", "-keyout", str(key), "-out", str(certificate)]
+    subprocess.run([*made, *files, *subject], check=True, capture_output=True)
+    file = describe(tmp_path, seconds=None, devices=10)
+    with serving(file, tls_cert=certificate, tls_key=key) as server:
+        address, token = f"{server.address}/visits", server.token("ann")
+        assert address.startswith("https://")
+        with osd.connect(address, token=token, certificates=certificate) as dataset:
+            assert dataset.count(epsilon="0.5", mechanism="laplace")
+        with pytest.raises(ServerUnreachable, match="not trusted"):
+            osd.connect(address, token=token)
+        with pytest.raises(RequestError, match="file of certificates"):
+            osd.connect(address, token=token, certificates=key)
 
 
 def test_shares_and_approvals(server: ServerAtWork) -> None:

@@ -108,6 +108,11 @@ class Wire:
                         _check(answer)
                         return read(answer)
             except httpx.HTTPError as error:
+                if "CERTIFICATE_VERIFY_FAILED" in str(error):
+                    raise ServerUnreachable(
+                        "The server's certificate is not trusted here; name a file of those that "
+                        "are by certificates=… or SSL_CERT_FILE."
+                    ) from None
                 sent = not isinstance(error, _NOT_SENT)
                 if pause is None or (sent and not again):
                     raise _lost(charged=sent and not again) from None
