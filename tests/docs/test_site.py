@@ -85,6 +85,9 @@ def test_the_site_in_a_browser(tmp_path: Path) -> None:
         if not request.url.startswith(("file://", "data:", "blob:")):
             wrong.append(request.url)
 
+    def said(message: Any) -> None:
+        wrong.append(str(message))
+
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         for scheme in ("light", "dark"):
@@ -96,8 +99,8 @@ def test_the_site_in_a_browser(tmp_path: Path) -> None:
                         continue
                     page = context.new_page()
                     page.on("request", requested)
-                    page.on("console", lambda m: wrong.append(m.text))
-                    page.on("pageerror", lambda e: wrong.append(str(e)))
+                    page.on("console", said)
+                    page.on("pageerror", said)
                     page.goto(path.as_uri())
                     page.evaluate(axe)
                     found = page.evaluate("axe.run(document, {preload: false})")
