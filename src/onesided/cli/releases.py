@@ -56,7 +56,8 @@ def sample(
         if out is not None:
             dataset.check_writable(chosen, out)
         with working("Drawing the sample", dataset.progress):
-            release = dataset.sample(epsilon, columns=chosen, into=into, **asked)
+            place = {} if into is None else {"into": into}
+            release = dataset.sample(epsilon, columns=chosen, **place, **asked)
             written: tuple[str | Path, ...] = (into,) if into is not None else ()
             if out is not None:
                 written = write_release(release, out, overwrite=overwrite)

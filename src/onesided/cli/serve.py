@@ -19,7 +19,7 @@ class _ServeGroup(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         known = (*self.commands, *ctx.help_option_names)
-        if _SERVING in self.commands and args and args[0] not in known:
+        if args and args[0] not in known:
             args = [_SERVING, *args]
         return super().parse_args(ctx, args)
 

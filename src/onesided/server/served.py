@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 
-from onesided.errors import OnesidedError
 from onesided.ledger import Ledger, open_ledger
-from onesided.ledger.desk import Desk, JobState, Slot, open_desk
+from onesided.ledger.desk import Desk, JobState, QuestionJob, Slot, open_desk
 from onesided.server.config import ServerConfig
 from onesided.server.hosted import HostedDataset
 from onesided.server.jobs.answers import StoredQuestions
-from onesided.server.jobs.runner import QueueRunner, charges_of
+from onesided.server.jobs.runner import QueueRunner
 from onesided.server.operate.logs import RequestLog
 from onesided.server.people import Caller
 from onesided.server.problems import Problem
@@ -63,20 +61,20 @@ class Served:
             runner.end()
         for runner in self.runners.values():
             runner.wait(self.config.stop_seconds)
-        unanswered = sum(map(self._unanswered, self.datasets.values()))
+        unanswered = sum(map(self._is_unanswered, self.desk.jobs(states=[JobState.ACCEPTED])))
         for each in self.datasets.values():
             each.close()
         self.desk.close()
         self.ledger.close()
         return _left_behind(unanswered)
 
-    def _unanswered(self, hosted: HostedDataset) -> int:
-        """How many questions were charged and have nothing stored yet."""
-        with suppress(OnesidedError, Problem):
-            data = hosted.data
-            jobs = self.desk.jobs(dataset=hosted.account_name, states=[JobState.ACCEPTED])
-            return sum(any(each.release is None for each in charges_of(data, job)) for job in jobs)
-        return 0
+    def _is_unanswered(self, job: QuestionJob) -> bool:
+        """Whether an open job has yet to be run; what is stored waits for its deadline alone."""
+        for account in self.ledger.accounts():
+            if account.terms.dataset == job.dataset:
+                charges = map(account.charged, job.charges)
+                return any(charge is None or charge.release is None for charge in charges)
+        return True
 
     def dataset(self, name: str, caller: Caller) -> HostedDataset:
         """A data set that the caller may see; what they may not see does not exist for them."""
