@@ -28,8 +28,9 @@ def load(ipython: Any) -> None:
         - DATASET: a variable that holds a data set, a name in onesided.toml, or an address.
         - `--plan`: say what it would cost and how exact it would be; free. Also with `--error E`.
         - `--chart`: draw the answer.  `--into NAME`: keep it in a variable.
-        - `--max-groups K`, `--max-rows M`, `--bound COLUMN=B`, `--grid COLUMN=STEP`,
-          `--nonnegative COLUMNS`, `--mechanism M`, `--purpose WORDS`: as in `Dataset.sql`.
+        - `--max-groups K`, `--max-rows M`, `--max-values V`, `--bound COLUMN=B`,
+          `--grid COLUMN=STEP`, `--nonnegative COLUMNS`, `--mechanism M`,
+          `--purpose WORDS`: as in `Dataset.sql`.
         """
         said = _arguments(line)
         dataset = _dataset(said.dataset, ipython.user_ns, opened)
@@ -61,6 +62,7 @@ def _arguments(line: str) -> Namespace:
     parser.add_argument("--mechanism")
     parser.add_argument("--max-groups", type=int)
     parser.add_argument("--max-rows", type=int)
+    parser.add_argument("--max-values", type=int)
     parser.add_argument("--bound", action="append", default=[])
     parser.add_argument("--grid", action="append", default=[])
     parser.add_argument("--nonnegative")
@@ -102,7 +104,8 @@ def _asked(said: Namespace) -> dict[str, Any]:
         raise RequestError("--error is for --plan; say --epsilon.")
     if not said.plan and not said.epsilon:
         raise RequestError("Say with --epsilon what the answer may cost, or --plan.")
-    plain = ("epsilon", "error", "mechanism", "max_groups", "max_rows", "purpose")
+    numbers = ("max_groups", "max_rows", "max_values")
+    plain = ("epsilon", "error", "mechanism", *numbers, "purpose")
     asked = {name: getattr(said, name) for name in plain if getattr(said, name) is not None}
     for name, argument in (("bound", "bounds"), ("grid", "grid")):
         if getattr(said, name):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import click
 
 from onesided.cli.people import rights, token
+from onesided.cli.server import start
 
 _SERVING = "start"
 
@@ -18,7 +19,7 @@ class _ServeGroup(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         known = (*self.commands, *ctx.help_option_names)
-        if _SERVING in self.commands and args and args[0] not in known:
+        if args and args[0] not in known:
             args = [_SERVING, *args]
         return super().parse_args(ctx, args)
 
@@ -34,3 +35,4 @@ def serve() -> None:
 
 serve.add_command(token)
 serve.add_command(rights)
+serve.add_command(start)

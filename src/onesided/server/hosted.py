@@ -14,18 +14,20 @@ import os
 import secrets
 import shutil
 import threading
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from onesided.errors import OnesidedError, RequestError, SourceError
+from onesided.ledger import agreed_terms
+from onesided.loss import privacy_budget
 from onesided.server.config import ServerConfig
 from onesided.server.problems import Problem
 from onesided.session.description import Description
 from onesided.session.frozen import FrozenDataset, copied_sources
 
-_POINTER = "state.json"
+_POINTER, _SAMPLES = "state.json", "samples"
 _COPIED = ("source", "public", "lookups")
 _PRIVATE = 0o700
 
@@ -40,6 +42,8 @@ class HostedDataset:
         short = hashlib.sha256(name.encode()).hexdigest()[:16]
         self._folder = config.storage / short
         self._turn = threading.Lock()
+        self._charging = threading.Lock()
+        self._opening = False
         self._data: FrozenDataset | None = None
         self._seen: str | None = None
         self.notes: list[str] = []
@@ -63,6 +67,48 @@ class HostedDataset:
             )
         return self._data
 
+    @contextmanager
+    def charging(self) -> Iterator[FrozenDataset]:
+        """The state, on which something is charged: no other one is opened meanwhile."""
+        with self._charging:
+            if self._opening:
+                raise Problem(
+                    503,
+                    "A new state of the data set is being opened; ask again when it is there.",
+                    headers={"Retry-After": "5"},
+                )
+            yield self.data
+
+    @contextmanager
+    def opening(self) -> Iterator[None]:
+        """Nothing is charged in the block, which may refuse to open a new state."""
+        with self._charging:
+            if self._opening:
+                raise Problem(409, "A new state of the data set is being opened already.")
+            self._opening = True
+        try:
+            yield
+        finally:
+            self._opening = False
+
+    def keep_sample(self, charge: int, drawn: Path) -> None:
+        """Keep a sample that is too large for the ledger, durably, before it is released."""
+        kept = self._sample(charge)
+        kept.parent.mkdir(mode=_PRIVATE, parents=True, exist_ok=True)
+        draft = kept.with_suffix(f".{secrets.token_hex(8)}")
+        shutil.copyfile(drawn, draft)
+        with draft.open("rb+") as file:
+            os.fsync(file.fileno())
+        draft.replace(kept)
+
+    def kept_sample(self, charge: int) -> Path | None:
+        """Where such a sample lies."""
+        kept = self._sample(charge)
+        return kept if kept.is_file() else None
+
+    def _sample(self, charge: int) -> Path:
+        return self._folder / _SAMPLES / f"{charge}.parquet"
+
     def start(self) -> None:
         """Open the state that was served before, or the first one; what fails is noted."""
         if self._pointer() is not None:
@@ -82,7 +128,7 @@ class HostedDataset:
             self._seen = pointer
             try:
                 said = json.loads(pointer)
-                arguments = {**self._described.arguments, **said["arguments"]}
+                arguments = {**self._arguments(), **said["arguments"]}
                 self._replace(FrozenDataset.open(arguments, opens=False))
             except (OnesidedError, ValueError, KeyError) as error:
                 self._replace(None)
@@ -93,7 +139,7 @@ class HostedDataset:
 
         - `source`: other files than those of the description, below a folder that it names.
         """
-        arguments = dict(self._described.arguments)
+        arguments = self._arguments()
         if source is not None:
             arguments["source"] = self._allowed(source)
         with self._turn:
@@ -112,6 +158,15 @@ class HostedDataset:
             self._replace(opened)
             self._remove_others(folder)
             return opened.kernel().snapshot.number
+
+    def _arguments(self) -> dict[str, Any]:
+        """Those of the description; of a budget that was raised since, the ledger alone knows."""
+        arguments = dict(self._described.arguments)
+        agreed = agreed_terms(arguments["ledger"], self.account_name)
+        now = None if agreed is None else agreed.budget
+        if now is not None and "budget" in arguments and privacy_budget(arguments["budget"]) < now:
+            del arguments["budget"]
+        return arguments
 
     def note(self, finding: str) -> None:
         """Keep what a steward should know of the data; the latest few."""
@@ -177,7 +232,7 @@ class HostedDataset:
     def _remove_others(self, kept: Path) -> None:
         with suppress(OSError):
             for each in self._folder.iterdir():
-                if each.is_dir() and each != kept:
+                if each.is_dir() and each != kept and each.name != _SAMPLES:
                     shutil.rmtree(each, ignore_errors=True)
 
 

@@ -16,6 +16,8 @@ from onesided.server.problems import Problem
 
 _DIGITS = 400
 _EXACT = 2**53
+_MOST_IGNORED = 8_000_000
+"""Bytes of a request that is too large which are still taken, so that its sender hears of it."""
 
 
 async def read_json(request: Request, limits: ServerLimits) -> Any:
@@ -34,19 +36,25 @@ async def read_json(request: Request, limits: ServerLimits) -> Any:
 
 
 async def _bytes(request: Request, most: int) -> bytes:
-    declared = request.headers.get("content-length", "")
-    if declared.isdecimal() and int(declared[:20]) > most:
+    declared = request.headers.get("content-length", "0")
+    too_large = not declared.isdecimal() or int(declared[:20]) > most
+    if too_large and (not declared.isdecimal() or int(declared[:20]) > _MOST_IGNORED):
         raise _too_large(most)
-    body = bytearray()
+    body, size = bytearray(), 0
     async for part in request.stream():
-        body += part
-        if len(body) > most:
+        size += len(part)
+        too_large = too_large or size > most
+        if size > _MOST_IGNORED:
             raise _too_large(most)
+        if not too_large:
+            body += part
+    if too_large:
+        raise _too_large(most)
     return bytes(body)
 
 
 def _too_large(most: int) -> Problem:
-    # What is still on its way is not read: the connection ends with this answer.
+    # What may still be on its way is not read: the connection ends with this answer.
     return Problem(413, f"A request has at most {most:,} bytes.", headers={"Connection": "close"})
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from starlette.background import BackgroundTask
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
@@ -29,7 +30,7 @@ JSON_TYPE = "application/json"
 
 
 @dataclass(frozen=True)
-class Call:
+class ApiCall:
     """One request, checked: who asks, for what, and what they say.
 
     - `body`: the fields of a request as Python takes them; `said`: the same as plain JSON.
@@ -62,21 +63,24 @@ class Reply:
     media_type: str = JSON_TYPE
     file: str | None = None
     log: Mapping[str, Any] = field(default_factory=dict)
-    keeps: Any = None
-    """What must live as long as the answer is sent."""
+    done: Callable[[], object] | None = None
+    """What is done when the answer was sent."""
 
     def response(self) -> Response:
         """As it is sent."""
         headers = dict(self.headers)
         if self.file is not None:
-            return FileResponse(self.file, self.status, headers, media_type=self.media_type)
+            task = None if self.done is None else BackgroundTask(self.done)
+            return FileResponse(
+                self.file, self.status, headers, media_type=self.media_type, background=task
+            )
         content = self.content
         if self.media_type == JSON_TYPE:
             content = json.dumps(content, ensure_ascii=False, allow_nan=False).encode()
         return Response(content, self.status, headers, media_type=self.media_type)
 
 
-Handler: TypeAlias = Callable[[Call], Reply]
+Handler: TypeAlias = Callable[[ApiCall], Reply]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,7 +156,7 @@ class Endpoint:
             said = await read_json(request, self.served.config.limits)
             body = self.route.body.read("", said)
         assert who is not None or not self.route.roles
-        call = Call(
+        call = ApiCall(
             served=self.served,
             caller=who,  # type: ignore[arg-type]
             path=dict(request.path_params),
@@ -165,13 +169,13 @@ class Endpoint:
 
     async def _caller(self, request: Request) -> Caller | None:
         if not self.route.roles:
-            self.rate.take("")
+            self.rate.take(f"route {self.route.name}")
             return None
         secure = self.served.config.secure
         try:
             who = await run_in_threadpool(caller, request, self.served.desk, secure=secure)
         except Problem:
-            self.rate.take("")
+            self.rate.take(f"address {request.client.host if request.client else ''}")
             raise
         self.rate.take(f"person {who.name}")
         if who.role not in self.route.roles:

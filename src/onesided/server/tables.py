@@ -22,6 +22,7 @@ ARROW = "application/vnd.apache.arrow.stream"
 PARQUET = "application/vnd.apache.parquet"
 CSV = "text/csv"
 JSON = "application/json"
+_NAMES = {ARROW: "rows.arrows", PARQUET: "rows.parquet", CSV: "rows.csv"}
 DATA_TYPES = (ARROW, PARQUET, CSV, JSON)
 
 
@@ -52,24 +53,29 @@ def _weighed(text: str) -> tuple[float, str]:
 
 
 def data_reply(release: Release, accept: str) -> Reply:
-    """The rows of a release."""
+    """The rows of a release; of a quantile or histogram the released cells."""
+    rows = release.cells if isinstance(release, CellRelease) else release
+    return rows_reply(pa.RecordBatchReader.from_stream(rows), accept)
+
+
+def rows_reply(rows: pa.RecordBatchReader, accept: str) -> Reply:
+    """Rows in the form that is accepted, from a file of their own as soon as they may be many."""
     kind = accepted(accept)
-    table = release.cells if isinstance(release, CellRelease) else release.table
     if kind == JSON:
-        return Reply({"rows": json_rows(table)})
-    if kind == ARROW:
-        sink = pa.BufferOutputStream()
-        with pa.ipc.new_stream(sink, table.schema) as writer:
-            writer.write_table(table)
-        return Reply(bytes(memoryview(sink.getvalue())), media_type=kind)
+        return Reply({"rows": json_rows(rows.read_all())})
     folder = PrivateDirectory()
-    path = folder.path / ("rows.parquet" if kind == PARQUET else "rows.csv")
-    try:
-        check_format(table.schema, path)
-    except OutputError as error:
-        raise Problem(406, str(error)) from None
-    write_batches(table.to_batches(), table.schema, path)
-    return Reply(path.read_bytes(), media_type=kind)
+    path = folder.path / _NAMES[kind]
+    if kind == ARROW:
+        with pa.ipc.new_stream(str(path), rows.schema) as writer:
+            for batch in rows:
+                writer.write_batch(batch)
+    else:
+        try:
+            check_format(rows.schema, path)
+        except OutputError as error:
+            raise Problem(406, str(error)) from None
+        write_batches(rows, rows.schema, path)
+    return Reply(media_type=kind, file=str(path), done=folder.remove)
 
 
 def json_rows(table: pa.Table) -> list[dict[str, Any]]:

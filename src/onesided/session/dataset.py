@@ -277,6 +277,7 @@ class Dataset(RankedData):
         mechanism: str = "auto",
         max_groups: int | None = None,
         max_rows: int | None = None,
+        max_values: int | None = None,
         bounds: Mapping[str, Bound] | None = None,
         grid: Mapping[str, Number] | None = None,
         nonnegative: Collection[str] = (),
@@ -294,6 +295,7 @@ class Dataset(RankedData):
         - `epsilon`: what all figures cost together, each an equal share.
         - `mechanism`: what counts units; as in `count`.
         - `max_rows`: the most rows that count for one unit in a group.
+        - `max_values`: the most values of one unit that COUNT(DISTINCT …) counts, in all groups.
         - `bounds`: by column or expression, B as in `sum`, or a pair between which a value lies.
         - `grid`, `nonnegative`: as in `sum`, by column or expression.
         - all others: as in `count`; `domain` also by alias.
@@ -306,6 +308,7 @@ class Dataset(RankedData):
             mechanism=mechanism,
             max_groups=max_groups,
             max_rows=max_rows,
+            max_values=max_values,
             bounds=bounds,
             grid=grid,
             nonnegative=nonnegative,

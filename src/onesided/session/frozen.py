@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
+from onesided.engine.base import StopsStatements
 from onesided.engine.sources import Files
 from onesided.ledger import Charge, Order
 from onesided.session.dataset import Dataset
@@ -67,6 +68,12 @@ class FrozenDataset(Dataset):
     def orders(self, asked: Asked, *, who: str, purpose: str, fresh: bool) -> list[Order]:
         """What the question has charged."""
         return self.kernel(who).orders(asked.questions, fresh=fresh, purpose=purpose)
+
+    def stop(self) -> None:
+        """End the statement that runs, from another thread, where the engine knows how."""
+        engine = self._table.engine
+        if isinstance(engine, StopsStatements):
+            engine.stop()
 
     def run_held(
         self, asked: Asked, charges: Sequence[Charge]

@@ -44,6 +44,7 @@ def terms_json(question: Question, terms: ReleaseTerms) -> dict[str, Any]:
         "kind": request.kind.value,
         "dataset": facts.name,
         "unit": str(facts.unit),
+        **({"units": facts.units} if facts.chosen_share == 1 else {}),
         "policy": {"sql": policy, "id": request.policy_id},
         "request": {"by": [], **request.to_json()},
         **zone_terms(facts.schema),

@@ -33,7 +33,10 @@ from onesided.visible import visible
 Show: TypeAlias = Callable[[Kernel, Sequence[Answer]], Release]
 Made: TypeAlias = tuple[tuple[Question, ...], Show]
 _NAME = re.compile(r"[\w-]{1,100}")
-KINDS = ("count", "ngrams", "touches", "sum", "mean", "quantile", "histogram", "sample", "sql")
+KINDS = (
+    *("count", "ngrams", "touches", "sum", "mean", "quantile", "histogram", "distinct"),
+    *("sample", "sql"),
+)
 _GROUPS = ("by", "where", "max_groups", "domain", "policy", "part")
 _PER_RUN = ("fresh", "into", "purpose", "yes")
 
@@ -234,6 +237,9 @@ class _Maker:
     def histogram(self, epsilon: Fraction, **given: Any) -> Made:
         asked = self.planner.asking.histogram(epsilon, **given)
         return (asked,), lambda kernel, answers: shown_histogram(answers[0])
+
+    def distinct(self, epsilon: Fraction, **given: Any) -> Made:
+        return (self.planner.asking.distinct(epsilon, **given),), _table
 
     def sample(self, epsilon: Fraction, **given: Any) -> Made:
         asked = self.planner.asking.sample(epsilon, **given)

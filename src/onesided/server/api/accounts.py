@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
+from onesided.ledger import ChargeState
 from onesided.ledger.base import LONGEST_PURPOSE
 from onesided.loss import privacy_budget, show
 from onesided.server.fields import AMOUNT, BodyType, TextType
-from onesided.server.routing import AUDITOR, STEWARD, ApiRoute, Call, Reply
+from onesided.server.routing import AUDITOR, STEWARD, ApiCall, ApiRoute, Reply
 from onesided.server.schemas import ANYTHING, TEXT_SCHEMA, answer
 from onesided.session.statement import statement_of
 
 
-def show_account(call: Call) -> Reply:
+def show_account(call: ApiCall) -> Reply:
     hosted = call.dataset
     desk, name = call.served.desk, call.caller.name
     rights = call.caller.rights(desk, hosted.account_name)
     most = None if rights is None else rights.most_in_all
     said: dict[str, Any] = statement_of(hosted.data.kernel().account).to_json()
+    hidden = desk.hidden(hosted.account_name)
+    for charge in said["charges"]:
+        if charge["entry"] in hidden:
+            charge["state"] = ChargeState.OPEN.value
     said["own"] = {
         "spent": show(desk.spent(hosted.account_name, name)),
         "most_in_all": None if most is None else show(most),
@@ -25,18 +30,18 @@ def show_account(call: Call) -> Reply:
     return Reply(said)
 
 
-def raise_budget(call: Call) -> Reply:
+def raise_budget(call: ApiCall) -> Reply:
     budget = privacy_budget(call.body["budget"])
     account = call.dataset.data.kernel().account
     raised = account.raise_budget(budget, who=call.caller.name, why=call.body["why"])
     return Reply({"budget": show(raised.budget)}, log={"budget": show(raised.budget)})
 
 
-def show_ledger(call: Call) -> Reply:
+def show_ledger(call: ApiCall) -> Reply:
     return Reply(call.served.ledger.export())
 
 
-def verify_ledger(call: Call) -> Reply:
+def verify_ledger(call: ApiCall) -> Reply:
     found = call.served.ledger.verify()
     return Reply(
         {

@@ -16,18 +16,18 @@ from onesided.server.hosted import HostedDataset
 from onesided.server.jobs.accepting import allowance, refused_by_ledger, taken
 from onesided.server.problems import Problem
 from onesided.server.questions import Wanted
-from onesided.server.routing import STEWARD, ApiRoute, Call, Reply
+from onesided.server.routing import STEWARD, ApiCall, ApiRoute, Reply
 from onesided.server.schemas import JOB, listing
 
 APPROVE, REFUSE = "approve", "refuse"
 
 
-def list_approvals(call: Call) -> Reply:
+def list_approvals(call: ApiCall) -> Reply:
     found = call.served.desk.jobs(states=[JobState.AWAITING])
     return Reply({"approvals": [awaiting(call, each) for each in found if _hosted(call, each)]})
 
 
-def awaiting(call: Call, job: QuestionJob) -> dict[str, Any]:
+def awaiting(call: ApiCall, job: QuestionJob) -> dict[str, Any]:
     """A job with what its answer would look like, which is computed from public facts."""
     said = shown(call, job)
     hosted = _hosted(call, job)
@@ -41,7 +41,7 @@ def awaiting(call: Call, job: QuestionJob) -> dict[str, Any]:
     return said
 
 
-def decide(call: Call) -> Reply:
+def decide(call: ApiCall) -> Reply:
     job = call.served.desk.job(call.path["job"])
     hosted = None if job is None else _hosted(call, job)
     if job is None or hosted is None:
@@ -53,7 +53,7 @@ def decide(call: Call) -> Reply:
     return Reply(_approved(call, hosted, job, why), log={"job": job.id, "decision": APPROVE})
 
 
-def _approved(call: Call, hosted: HostedDataset, job: QuestionJob, why: str) -> dict[str, Any]:
+def _approved(call: ApiCall, hosted: HostedDataset, job: QuestionJob, why: str) -> dict[str, Any]:
     """Charge the question as it was proposed, in the name of who asked."""
     desk = call.served.desk
     wanted, data = Wanted.of(job.question), hosted.data
@@ -62,23 +62,25 @@ def _approved(call: Call, hosted: HostedDataset, job: QuestionJob, why: str) -> 
         raise DeskConflict("Who asked may no longer see the data set; refuse the question.")
     asked = data.asked(wanted.kind, wanted.epsilon, wanted.given, yes=True)
     orders = data.orders(asked, who=job.who, purpose=job.purpose, fresh=wanted.fresh)
+    slot = call.served.slot(hosted, wanted.kind)
     try:
-        accepted = desk.approve(
-            job.id,
-            orders,
-            data.kernel().snapshot,
-            call.served.slot(hosted, wanted.kind),
-            allowance(job.who, rights),
-            steward=call.caller.name,
-            why=why,
-        )
+        with hosted.charging() as state:
+            accepted = desk.approve(
+                job.id,
+                orders,
+                state.kernel().snapshot,
+                slot,
+                allowance(job.who, rights),
+                steward=call.caller.name,
+                why=why,
+            )
     except LedgerError:
         raise refused_by_ledger(data) from None
     found = taken(call.served, hosted, accepted)
     return shown(call, found.job or desk.job(job.id) or job)
 
 
-def _hosted(call: Call, job: QuestionJob) -> HostedDataset | None:
+def _hosted(call: ApiCall, job: QuestionJob) -> HostedDataset | None:
     found = (each for each in call.served.datasets.values() if each.account_name == job.dataset)
     return next(found, None)
 

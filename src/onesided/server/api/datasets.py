@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from onesided.errors import LedgerError
+from onesided.errors import LedgerError, SourceError
 from onesided.ledger.desk import JobState
 from onesided.mechanisms.registry import mechanism_names
 from onesided.server.fields import BodyType, TextType
+from onesided.server.hosted import HostedDataset
 from onesided.server.problems import Problem
 from onesided.server.questions import FIELDS, PLAN, arguments
-from onesided.server.routing import ANALYST, STEWARD, ApiRoute, Call, Reply
+from onesided.server.routing import ANALYST, STEWARD, ApiCall, ApiRoute, Reply
 from onesided.server.schemas import (
     ANYTHING,
     NUMBER_SCHEMA,
@@ -26,11 +27,11 @@ from onesided.session.zones import zone_terms
 from onesided.version import __version__
 
 
-def root(call: Call) -> Reply:
+def root(call: ApiCall) -> Reply:
     return Reply({"name": "onesided", "version": __version__, "datasets_url": "/api/v1/datasets"})
 
 
-def me(call: Call) -> Reply:
+def me(call: ApiCall) -> Reply:
     who = call.caller
     found = {
         name: rights_json(rights)
@@ -56,7 +57,7 @@ def rights_json(rights: Any) -> dict[str, Any]:
     }
 
 
-def list_datasets(call: Call) -> Reply:
+def list_datasets(call: ApiCall) -> Reply:
     found = []
     for name, each in call.served.datasets.items():
         if call.caller.rights(call.served.desk, each.account_name) is None:
@@ -79,7 +80,7 @@ def list_datasets(call: Call) -> Reply:
     return Reply({"datasets": found})
 
 
-def show_dataset(call: Call) -> Reply:
+def show_dataset(call: ApiCall) -> Reply:
     hosted = call.dataset
     data = hosted.data
     found = {
@@ -134,12 +135,12 @@ def cell_json(value: Any) -> Any:
     return {tag or "decimal": value.isoformat() if tag else str(value)}
 
 
-def _seconds(call: Call, kind: str, data: FrozenDataset) -> float | None:
+def _seconds(call: ApiCall, kind: str, data: FrozenDataset) -> float | None:
     length = call.served.config.deadlines.length(kind, data.units)
     return None if length is None else length.total_seconds()
 
 
-def plan(call: Call) -> Reply:
+def plan(call: ApiCall) -> Reply:
     hosted = call.dataset
     kind = call.body["kind"]
     rights = call.caller.rights(call.served.desk, hosted.account_name)
@@ -150,8 +151,13 @@ def plan(call: Call) -> Reply:
     return Reply(found.to_json(), log={"kind": kind})
 
 
-def open_snapshot(call: Call) -> Reply:
+def open_snapshot(call: ApiCall) -> Reply:
     hosted = call.dataset
+    with hosted.opening():
+        return _opened(call, hosted)
+
+
+def _opened(call: ApiCall, hosted: HostedDataset) -> Reply:
     open_jobs = call.served.desk.jobs(dataset=hosted.account_name, states=[JobState.ACCEPTED])
     if open_jobs:
         ends = max(each.deadline or each.asked for each in open_jobs)
@@ -164,6 +170,8 @@ def open_snapshot(call: Call) -> Reply:
         number = hosted.open_state(call.body.get("source"))
     except LedgerError as error:
         raise Problem(409, str(error), "LedgerError") from None
+    except SourceError as error:
+        raise Problem(400, str(error), "SourceError") from None
     return Reply({"snapshot": number, "units": hosted.data.units}, log={"snapshot": number})
 
 

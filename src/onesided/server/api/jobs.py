@@ -11,7 +11,7 @@ from onesided.server.jobs.answers import job_json, query_answer, release_json
 from onesided.server.jobs.runner import charges_of, is_open
 from onesided.server.problems import Problem
 from onesided.server.questions import Wanted
-from onesided.server.routing import ANALYST, STEWARD, ApiRoute, Call, Reply
+from onesided.server.routing import ANALYST, STEWARD, ApiCall, ApiRoute, Reply
 from onesided.server.schemas import ANYTHING, JOB, listing
 from onesided.server.tables import DATA_TYPES, data_reply
 
@@ -19,12 +19,12 @@ _NOT_THERE = "There is no such question, or it is not yours to see."
 MOST_LISTED = 1_000
 
 
-def list_jobs(call: Call) -> Reply:
+def list_jobs(call: ApiCall) -> Reply:
     found = call.served.desk.jobs(who=call.caller.name)[-MOST_LISTED:]
     return Reply({"jobs": [shown(call, each) for each in found if _hosted(call, each)]})
 
 
-def show_job(call: Call) -> Reply:
+def show_job(call: ApiCall) -> Reply:
     job, hosted = _job(call)
     said = shown(call, job)
     if job.state is JobState.DONE:
@@ -36,35 +36,33 @@ def show_job(call: Call) -> Reply:
     return Reply(said, headers=headers)
 
 
-def shown(call: Call, job: QuestionJob) -> dict[str, Any]:
+def shown(call: ApiCall, job: QuestionJob) -> dict[str, Any]:
     """What is said of a job."""
-    left = 0.0
-    if job.deadline is not None:
-        left = (job.deadline - call.served.desk.now()).total_seconds()
     hosted = _hosted(call, job)
-    return job_json(job, hosted.name if hosted is not None else job.dataset, left)
+    name = hosted.name if hosted is not None else job.dataset
+    return job_json(job, name)
 
 
-def cancel_job(call: Call) -> Reply:
+def cancel_job(call: ApiCall) -> Reply:
     job, _ = _job(call)
     if job.who != call.caller.name:
         raise Problem(403, "Only whoever asked takes a question back.")
     return Reply(shown(call, call.served.desk.cancel(job.id, who=call.caller.name)))
 
 
-def show_answer(call: Call) -> Reply:
+def show_answer(call: ApiCall) -> Reply:
     job, hosted = _done(call)
     found = query_answer(hosted.data, Wanted.of(job.question), charges_of(hosted.data, job))
     return Reply(dict(found.receipt.content))
 
 
-def show_answer_data(call: Call) -> Reply:
+def show_answer_data(call: ApiCall) -> Reply:
     job, hosted = _done(call)
     found = query_answer(hosted.data, Wanted.of(job.question), charges_of(hosted.data, job))
     return data_reply(found, call.accept)
 
 
-def _done(call: Call) -> tuple[QuestionJob, HostedDataset]:
+def _done(call: ApiCall) -> tuple[QuestionJob, HostedDataset]:
     """A job whose answer is computed from several releases."""
     job, hosted = _job(call)
     if job.state is not JobState.DONE or job.kind != "sql":
@@ -72,7 +70,7 @@ def _done(call: Call) -> tuple[QuestionJob, HostedDataset]:
     return job, hosted
 
 
-def _job(call: Call) -> tuple[QuestionJob, HostedDataset]:
+def _job(call: ApiCall) -> tuple[QuestionJob, HostedDataset]:
     """A job that the caller may see: questions are public to all who may read the data set."""
     job = call.served.desk.job(call.path["job"])
     hosted = None if job is None else _hosted(call, job)
@@ -81,7 +79,7 @@ def _job(call: Call) -> tuple[QuestionJob, HostedDataset]:
     return job, hosted
 
 
-def _hosted(call: Call, job: QuestionJob) -> HostedDataset | None:
+def _hosted(call: ApiCall, job: QuestionJob) -> HostedDataset | None:
     for each in call.served.datasets.values():
         if each.account_name == job.dataset:
             seen = call.caller.rights(call.served.desk, job.dataset) is not None

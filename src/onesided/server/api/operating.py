@@ -10,24 +10,24 @@ from onesided.server.describe import openapi
 from onesided.server.operate.metrics import METRICS_TYPE, Labels, gauge
 from onesided.server.page import PAGE_STYLE, documentation
 from onesided.server.problems import Problem
-from onesided.server.routing import AUDITOR, STEWARD, ApiRoute, Call, Reply
+from onesided.server.routing import AUDITOR, STEWARD, ApiCall, ApiRoute, Reply
 from onesided.server.schemas import ANYTHING
 
 _HTML, _CSS = "text/html; charset=utf-8", "text/css; charset=utf-8"
 
 
-def healthz(call: Call) -> Reply:
+def healthz(call: ApiCall) -> Reply:
     return Reply({"status": "ok"})
 
 
-def readyz(call: Call) -> Reply:
+def readyz(call: ApiCall) -> Reply:
     call.served.ledger.head()
     if not call.served.ready:
         raise Problem(503, "The server is starting or ending.", headers={"Retry-After": "1"})
     return Reply({"status": "ok"})
 
 
-def metrics(call: Call) -> Reply:
+def metrics(call: ApiCall) -> Reply:
     """What the account and the queue say to everybody; it changes when answers are handed over."""
     budgets: dict[Labels, float] = {}
     spent: dict[Labels, float] = {}
@@ -57,19 +57,19 @@ def metrics(call: Call) -> Reply:
     return Reply(text.encode(), media_type=METRICS_TYPE)
 
 
-def describe(call: Call) -> Reply:
+def describe(call: ApiCall) -> Reply:
     from onesided.server.api import ROUTES as every  # of which this is a part
 
     return Reply(openapi(every))
 
 
-def docs(call: Call) -> Reply:
+def docs(call: ApiCall) -> Reply:
     from onesided.server.api import ROUTES as every  # of which this is a part
 
     return Reply(documentation(openapi(every)).encode(), media_type=_HTML)
 
 
-def docs_style(call: Call) -> Reply:
+def docs_style(call: ApiCall) -> Reply:
     return Reply(PAGE_STYLE.encode(), media_type=_CSS)
 
 

@@ -13,14 +13,14 @@ from onesided.server.api.datasets import rights_json
 from onesided.server.fields import AMOUNT, FLAG, BodyType, ListType, TextType, WholeType, one_of
 from onesided.server.problems import Problem
 from onesided.server.questions import FIELDS
-from onesided.server.routing import STEWARD, ApiRoute, Call, Reply
+from onesided.server.routing import STEWARD, ApiCall, ApiRoute, Reply
 from onesided.server.schemas import ANYTHING, OPTIONAL_TEXT, TEXT_SCHEMA, answer, listing
 
-MOST_DAYS = 3_660
+USUAL_DAYS, MOST_DAYS = 90, 3_660
 _PATH = "/api/v1/datasets/{dataset}/rights/{person}"
 
 
-def list_tokens(call: Call) -> Reply:
+def list_tokens(call: ApiCall) -> Reply:
     return Reply({"tokens": [token_json(each) for each in call.served.desk.tokens()]})
 
 
@@ -41,23 +41,22 @@ def token_json(record: TokenRecord) -> dict[str, Any]:
     }
 
 
-def add_token(call: Call) -> Reply:
-    days = call.body.get("days")
-    expires = None if days is None else call.served.desk.now() + timedelta(days=days)
+def add_token(call: ApiCall) -> Reply:
+    expires = call.served.desk.now() + timedelta(days=call.body.get("days", USUAL_DAYS))
     role = PersonRole(call.body["role"])
     token = call.served.desk.add_token(call.body["name"], role, expires=expires)
     said = {"token": token, "name": call.body["name"], "role": role.value}
     return Reply(said, log={"name": call.body["name"], "role": role.value})
 
 
-def revoke_token(call: Call) -> Reply:
+def revoke_token(call: ApiCall) -> Reply:
     ended = call.served.desk.revoke(call.path["token"])
     if not ended:
         raise Problem(404, "There is no such token that is still valid.")
     return Reply({"tokens": [token_json(each) for each in ended]})
 
 
-def show_rights(call: Call) -> Reply:
+def show_rights(call: ApiCall) -> Reply:
     hosted = call.dataset
     found = call.served.desk.rights(hosted.account_name, call.path["person"])
     if found is None:
@@ -65,7 +64,7 @@ def show_rights(call: Call) -> Reply:
     return Reply(rights_json(found))
 
 
-def set_rights(call: Call) -> Reply:
+def set_rights(call: ApiCall) -> Reply:
     hosted = call.dataset
     said = call.body
     kinds = said.get("kinds")
@@ -80,7 +79,7 @@ def set_rights(call: Call) -> Reply:
     return Reply(rights_json(rights), log={"rights_of": call.path["person"][:LONGEST_WHO]})
 
 
-def take_rights(call: Call) -> Reply:
+def take_rights(call: ApiCall) -> Reply:
     hosted = call.dataset
     call.served.desk.set_rights(hosted.account_name, call.path["person"], None)
     return Reply({"rights": None})

@@ -10,17 +10,17 @@ from onesided.server.hosted import HostedDataset
 from onesided.server.jobs.accepting import Taken, take
 from onesided.server.jobs.answers import job_json, release_json
 from onesided.server.questions import QUESTION, QUESTION_BODIES, Wanted
-from onesided.server.routing import ANALYST, STEWARD, ApiRoute, Call, Reply
+from onesided.server.routing import ANALYST, STEWARD, ApiCall, ApiRoute, Reply
 from onesided.server.schemas import ANYTHING, JOB, answer
 
 _ALIASES = ("count", "sum", "mean", "sample", "sql")
 
 
-def ask(call: Call) -> Reply:
+def ask(call: ApiCall) -> Reply:
     return asked(call, call.said)
 
 
-def asked(call: Call, body: dict[str, Any]) -> Reply:
+def asked(call: ApiCall, body: dict[str, Any]) -> Reply:
     """The answer to a question: its job, or its release where it was released before."""
     hosted = call.dataset
     wanted = Wanted.of(body)
@@ -28,34 +28,26 @@ def asked(call: Call, body: dict[str, Any]) -> Reply:
     log = {"kind": wanted.kind, "epsilon": str(wanted.epsilon), "purpose": wanted.purpose}
     if found.job is None:
         return Reply({"job": None, "release": known(call, hosted, wanted, found)}, log=log)
-    left = seconds_left(call, found)
-    said = job_json(found.job, hosted.name, left)
+    said = job_json(found.job, hosted.name)
     return Reply(
         {"job": said},
         202,
-        {"Location": said["url"], "Retry-After": str(math.ceil(left))},
+        {"Location": said["url"], "Retry-After": str(math.ceil(said["retry_after"]))},
         log={**log, "job": found.job.id},
     )
 
 
-def known(call: Call, hosted: HostedDataset, wanted: Wanted, found: Taken) -> dict[str, Any]:
+def known(call: ApiCall, hosted: HostedDataset, wanted: Wanted, found: Taken) -> dict[str, Any]:
     """Where the answer is that was there before; it says whose it was."""
     name = call.served.questions.keep(wanted.said) if wanted.kind == "sql" else ""
     computed = f"/api/v1/datasets/{hosted.name}/answers/{name}"
     return release_json(hosted, wanted, found.charges, computed)
 
 
-def seconds_left(call: Call, found: Taken) -> float:
-    """Until the deadline, by the clock that all share; of a job without one next to nothing."""
-    if found.job is None or found.job.deadline is None:
-        return 0.0
-    return max((found.job.deadline - call.served.desk.now()).total_seconds(), 0.0)
-
-
 def _alias(kind: str) -> ApiRoute:
     body: BodyType = QUESTION_BODIES[kind]
 
-    def asking(call: Call) -> Reply:
+    def asking(call: ApiCall) -> Reply:
         return asked(call, {"kind": kind, **call.said})
 
     asking.__name__ = f"ask_{kind}"

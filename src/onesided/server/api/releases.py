@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet
+
 from onesided.ledger import StoredRelease
 from onesided.server.hosted import HostedDataset
 from onesided.server.jobs.accepting import released
 from onesided.server.jobs.answers import query_answer
 from onesided.server.problems import Problem
 from onesided.server.questions import Wanted
-from onesided.server.routing import ANALYST, STEWARD, ApiRoute, Call, Reply
+from onesided.server.routing import ANALYST, STEWARD, ApiCall, ApiRoute, Reply
 from onesided.server.schemas import ANYTHING, RELEASE, listing
-from onesided.server.tables import DATA_TYPES, data_reply
+from onesided.server.tables import DATA_TYPES, data_reply, rows_reply
 from onesided.session.released import as_stored, listed
 
 _NOT_THERE = "There is no such release."
 _LONGEST_NUMBER = 15
 
 
-def list_releases(call: Call) -> Reply:
+def list_releases(call: ApiCall) -> Reply:
     hosted = call.dataset
     hidden = call.served.desk.hidden(hosted.account_name)
     balance = hosted.data.kernel().account.balance()
@@ -30,24 +33,29 @@ def list_releases(call: Call) -> Reply:
     )
 
 
-def show_release(call: Call) -> Reply:
+def show_release(call: ApiCall) -> Reply:
     return Reply(dict(_stored(call).receipt))
 
 
-def show_release_data(call: Call) -> Reply:
-    stored = _stored(call)
-    return data_reply(as_stored(stored, call.dataset.data.unit), call.accept)
+def show_release_data(call: ApiCall) -> Reply:
+    stored, hosted = _stored(call), call.dataset
+    kept = hosted.kept_sample(stored.charge)
+    if kept is None:
+        return data_reply(as_stored(stored, hosted.data.unit), call.accept)
+    with pa.parquet.ParquetFile(kept) as file:
+        batches = pa.RecordBatchReader.from_batches(file.schema_arrow, file.iter_batches())
+        return rows_reply(batches, call.accept)
 
 
-def show_known_answer(call: Call) -> Reply:
+def show_known_answer(call: ApiCall) -> Reply:
     return Reply(dict(_known(call).receipt.content))
 
 
-def show_known_answer_data(call: Call) -> Reply:
+def show_known_answer_data(call: ApiCall) -> Reply:
     return data_reply(_known(call), call.accept)
 
 
-def _stored(call: Call) -> StoredRelease:
+def _stored(call: ApiCall) -> StoredRelease:
     """A release by the number of its charge."""
     hosted = call.dataset
     text = call.path["number"]
@@ -56,7 +64,7 @@ def _stored(call: Call) -> StoredRelease:
     return _visible(call, hosted, int(text))
 
 
-def _visible(call: Call, hosted: HostedDataset, number: int) -> StoredRelease:
+def _visible(call: ApiCall, hosted: HostedDataset, number: int) -> StoredRelease:
     account = hosted.data.kernel().account
     charge = account.charged(number)
     stored = None if charge is None else account.release_of(number)
@@ -65,7 +73,7 @@ def _visible(call: Call, hosted: HostedDataset, number: int) -> StoredRelease:
     return stored
 
 
-def _known(call: Call) -> Any:
+def _known(call: ApiCall) -> Any:
     """The answer to a SELECT that was computed from what had been released before."""
     hosted = call.dataset
     said = call.served.questions.find(call.path["question"])

@@ -11,13 +11,13 @@ from datetime import timedelta
 from onesided.ledger.desk import TokenPurpose
 from onesided.server.people import COOKIE, SECURE_COOKIE
 from onesided.server.problems import Problem
-from onesided.server.routing import ApiRoute, Call, Reply
+from onesided.server.routing import ApiCall, ApiRoute, Reply
 from onesided.server.schemas import ANYTHING, TEXT_SCHEMA, answer
 
 LOGIN_MINUTES, SESSION_HOURS = 10, 8
 
 
-def add_login(call: Call) -> Reply:
+def add_login(call: ApiCall) -> Reply:
     person = call.caller.person
     if call.caller.csrf:
         raise Problem(403, "A browser's session gives no address for another login.")
@@ -32,23 +32,25 @@ def add_login(call: Call) -> Reply:
     return Reply({"url": f"/login/{token}", "minutes": LOGIN_MINUTES})
 
 
-def login(call: Call) -> Reply:
+def login(call: ApiCall) -> Reply:
     desk, secure = call.served.desk, call.served.config.secure
     person = desk.use_once(call.path["once"])
     if person is None:
         raise Problem(404, "This address was used, or its time is over; ask for another one.")
+    # The login is used up: the session lives as long as the token that gave the login.
+    parent = next((each.parent for each in desk.tokens() if each.id == person.token), None)
     session = desk.add_token(
         person.name,
         person.role,
         expires=desk.now() + timedelta(hours=SESSION_HOURS),
         purpose=TokenPurpose.SESSION,
-        parent=person.token,
+        parent=parent,
     )
     cookie = _cookie(session, SESSION_HOURS * 3600, secure=secure)
     return Reply({}, 303, {"Location": "/api/v1/docs", "Set-Cookie": cookie})
 
 
-def logout(call: Call) -> Reply:
+def logout(call: ApiCall) -> Reply:
     call.served.desk.revoke(call.caller.person.token)
     return Reply({}, headers={"Set-Cookie": _cookie("", 0, secure=call.served.config.secure)})
 

@@ -64,9 +64,12 @@ def take(served: Served, hosted: HostedDataset, caller: Caller, wanted: Wanted) 
         return Taken((), propose(served, data, asked, orders, posed))
     slot = served.slot(hosted, wanted.kind)
     try:
-        accepted = served.desk.accept(
-            orders, data.kernel().snapshot, posed, slot, allowance(caller.name, rights)
-        )
+        with hosted.charging() as state:
+            if state is not data:
+                raise Problem(409, _CHANGED, "LedgerError")
+            accepted = served.desk.accept(
+                orders, data.kernel().snapshot, posed, slot, allowance(caller.name, rights)
+            )
     except LedgerError:
         raise refused_by_ledger(data) from None
     return taken(served, hosted, accepted)

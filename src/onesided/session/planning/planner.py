@@ -142,12 +142,8 @@ class Planner:
         **asked: Any,
     ) -> Plan:
         """A sum by group; `asked` are the other arguments of `Dataset.sum`."""
-        supposing, aim = Supposing(nonsensitive_share, groups), Aim.of(epsilon, error)
-        return self._together(
-            lambda exact: {column: self.asking.sum(exact, column, by, where, **asked)},
-            aim,
-            supposing,
-        )
+        aim, supposing = Aim.of(epsilon, error), Supposing(nonsensitive_share, groups)
+        return self._of_column(self.asking.sum, (column, by, where), asked, aim, supposing)
 
     @arguments_named
     def mean(
@@ -163,12 +159,8 @@ class Planner:
         **asked: Any,
     ) -> Plan:
         """A mean by group; `asked` are the other arguments of `Dataset.mean`."""
-        supposing, aim = Supposing(nonsensitive_share, groups), Aim.of(epsilon, error)
-        return self._together(
-            lambda exact: {column: self.asking.mean(exact, column, by, where, **asked)},
-            aim,
-            supposing,
-        )
+        aim, supposing = Aim.of(epsilon, error), Supposing(nonsensitive_share, groups)
+        return self._of_column(self.asking.mean, (column, by, where), asked, aim, supposing)
 
     @arguments_named
     def quantile(
@@ -187,12 +179,25 @@ class Planner:
 
         `asked` are the other arguments of `Dataset.quantile`.
         """
-        supposing, aim = Supposing(nonsensitive_share, groups), Aim.of(epsilon, error)
-        return self._together(
-            lambda exact: {column: self.asking.quantile(exact, column, by, where, **asked)},
-            aim,
-            supposing,
-        )
+        aim, supposing = Aim.of(epsilon, error), Supposing(nonsensitive_share, groups)
+        return self._of_column(self.asking.quantile, (column, by, where), asked, aim, supposing)
+
+    @arguments_named
+    def distinct(
+        self,
+        column: str,
+        by: Sequence[str] | str = (),
+        where: str | None = None,
+        *,
+        epsilon: Number | None = None,
+        error: Number | None = None,
+        nonsensitive_share: float | None = None,
+        groups: int | None = None,
+        **asked: Any,
+    ) -> Plan:
+        """Numbers of values by group; `asked` are the other arguments of `Dataset.distinct`."""
+        aim, supposing = Aim.of(epsilon, error), Supposing(nonsensitive_share, groups)
+        return self._of_column(self.asking.distinct, (column, by, where), asked, aim, supposing)
 
     @arguments_named
     def sql(
@@ -295,6 +300,17 @@ class Planner:
             pricing = self._pricing()
             learnt = Learnt(self.asking.facts, pricing, question.scope)
             return sample_plan(question, learnt, share=supposing.nonsensitive_share)
+
+    def _of_column(
+        self,
+        ask: Callable[..., PlannedQuestion],
+        named: tuple[str, Sequence[str] | str, str | None],
+        asked: Mapping[str, Any],
+        aim: Aim,
+        supposing: Supposing,
+    ) -> Plan:
+        """A figure of one column."""
+        return self._together(lambda exact: {named[0]: ask(exact, *named, **asked)}, aim, supposing)
 
     def _counted(self, groups: Grouping, within: Scope, aim: Aim, supposing: Supposing) -> Plan:
         with self.turn:
