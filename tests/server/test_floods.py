@@ -9,9 +9,13 @@ from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 
 import httpx
+import numpy as np
+import pyarrow as pa
 import pytest
 
 from onesided.ledger.desk import PersonRole, open_desk
+from onesided.server.problems import Problem
+from onesided.server.tables import MOST_JSON_CELLS, rows_reply
 from support.server_processes import ServerProcess, server_processes
 from support.serving import ServerAtWork, describe, serving
 
@@ -164,3 +168,13 @@ def test_bodies_of_100_megabytes_are_not_kept(process: ServerProcess) -> None:
     grown = psutil.Process(process.process.pid).memory_info().rss - before
     assert grown < 60_000_000
     assert httpx.get(f"{process.address}/healthz", timeout=8).status_code == 200
+
+
+def test_json_holds_few_rows() -> None:
+    zeros = np.zeros(MOST_JSON_CELLS // 4)
+    batch = pa.record_batch({"a": zeros, "b": zeros})
+    few = pa.RecordBatchReader.from_batches(batch.schema, [batch.slice(0, 3)])
+    assert len(rows_reply(few, "application/json").content["rows"]) == 3
+    many = pa.RecordBatchReader.from_batches(batch.schema, [batch] * 3)
+    with pytest.raises(Problem, match="at most 500,000 rows"):
+        rows_reply(many, "application/json")

@@ -299,7 +299,7 @@ class StoredDesk:
 
     def job(self, job: str) -> QuestionJob | None:
         """One job as it may be seen now."""
-        found = self._seen("id = ?", job)
+        found = self._seen(lambda view: view.jobs.where("id = ?", job))
         return found[0] if found else None
 
     def jobs(
@@ -312,21 +312,28 @@ class StoredDesk:
         """Jobs as they may be seen now, oldest first."""
         asked = {"dataset": dataset, "who": who}
         known = {name: value for name, value in asked.items() if value is not None}
-        condition = " AND ".join(f"{name} = ?" for name in known) or "1 = 1"
-        found = self._seen(condition, *known.values())
+        names = [f"{name} = ?" for name in known]
+        if states is not None and set(states) <= {JobState.AWAITING, JobState.ACCEPTED}:
+            names.append("(outcome IS NULL OR deadline > ?)")  # few of very many
+
+        def find(view: _View) -> list[JobRow]:
+            values = [*known.values(), to_text(view.now)]
+            return view.jobs.where(" AND ".join(names) or "1 = 1", *values[: len(names)])
+
+        found = self._seen(find)
         return tuple(job for job in found if states is None or job.state in states)
 
-    def _seen(self, condition: str, *values: object) -> tuple[QuestionJob, ...]:
+    def _seen(self, find: Callable[[_View], list[JobRow]]) -> tuple[QuestionJob, ...]:
         """As they may be seen: what is overdue is written to have failed, before anybody sees it.
 
         Otherwise a run that ends at the deadline could turn what was seen as failed into an answer.
         """
         with self._reading() as view:
-            found = view.jobs.where(condition, *values)
+            found = find(view)
             if not any(job.overdue(view.now) for job in found):
                 return view.seen(found)
         with self._writing() as view:
-            return view.seen(view.jobs.where(condition, *values))
+            return view.seen(find(view))
 
     def next_event(self, dataset: str) -> datetime | None:
         """When the next slot of the data set starts or ends, or a lease does."""

@@ -37,14 +37,12 @@ def login(call: ApiCall) -> Reply:
     person = desk.use_once(call.path["once"])
     if person is None:
         raise Problem(404, "This address was used, or its time is over; ask for another one.")
-    # The login is used up: the session lives as long as the token that gave the login.
-    parent = next((each.parent for each in desk.tokens() if each.id == person.token), None)
     session = desk.add_token(
         person.name,
         person.role,
         expires=desk.now() + timedelta(hours=SESSION_HOURS),
         purpose=TokenPurpose.SESSION,
-        parent=parent,
+        parent=person.token,
     )
     cookie = _cookie(session, SESSION_HOURS * 3600, secure=secure)
     return Reply({}, 303, {"Location": "/api/v1/docs", "Set-Cookie": cookie})
