@@ -67,6 +67,7 @@ def test_the_drill_of_a_file(tmp_path: Path) -> None:
     office.close()
 
 
+@pytest.mark.soak
 def test_the_drill_of_a_database(
     tmp_path: Path, ledger_database: str, postgres_server: TestServer
 ) -> None:

@@ -21,7 +21,7 @@ from support.desks import Office, posed
 from support.ledgers import order, terms
 
 PEOPLE = ("ann", "bob", "")
-EXAMPLES, EXAMPLES_IN_SOAK = 20, 500
+EXAMPLES, EXAMPLES_IN_SOAK = 10, 500
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ def _crowd(folder: Path, crowd: Crowd, budget: int, granted: int, seconds: float
 
 
 def test_a_crowd_spends_the_budget_and_no_more(tmp_path: Path) -> None:
-    _crowd(tmp_path, SMALL, BUDGET, GRANTED, seconds=0.2)
+    _crowd(tmp_path, SMALL, BUDGET, GRANTED, seconds=0.3)
 
 
 @pytest.mark.soak

@@ -50,7 +50,7 @@ def describe(
     folder: Path,
     *,
     seconds: float | None = 0.3,
-    budget: int = 20,
+    budget: float = 20,
     ledger: str = "visits.ledger",
     server: str = "",
     limits: str = "",
@@ -97,14 +97,23 @@ class ServerAtWork:
         return httpx.Client(base_url=self.address, headers=headers, timeout=30, **more)
 
     def answered(self, client: httpx.Client, job: Mapping[str, Any]) -> dict[str, Any]:
-        """A job once its deadline has passed."""
+        """A job once its deadline has passed.
+
+        A machine that does too much at once is late. Then a steward repeats the question.
+        """
         time.sleep(job["retry_after"])
-        for _ in range(100):
+        begun = time.monotonic()
+        while time.monotonic() - begun < 60:
             said: dict[str, Any] = client.get(job["url"]).raise_for_status().json()
-            if said["state"] not in ("accepted", "awaiting"):
+            if said["state"] == "failed":
+                with self.client(self.token("repeats", PersonRole.STEWARD)) as steward:
+                    url = "/api/v1/datasets/visits/questions"
+                    again = steward.post(url, json=said["question"]).raise_for_status()
+                    job = again.json()["job"]
+            elif said["state"] not in ("accepted", "awaiting"):
                 return said
-            time.sleep(max(said["retry_after"], 0.05))
-        raise AssertionError(said)
+            time.sleep(max(job["retry_after"], 0.05))
+        raise AssertionError("There is no answer.")
 
 
 @contextmanager

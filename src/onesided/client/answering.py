@@ -7,14 +7,14 @@ client waits that long and asks once.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeVar
 
 import pyarrow as pa
 
 from onesided.client.address import API
 from onesided.client.jobs import SentJob, understood
-from onesided.client.problems import ServerUnreachable
+from onesided.client.problems import AnswerLost, ReplyLost, ServerUnreachable
 from onesided.client.wire import Wire
 from onesided.data.cells import HistogramRelease, QuantileRelease
 from onesided.data.private import PrivateDirectory
@@ -30,11 +30,21 @@ from onesided.data.release import (
 )
 from onesided.data.units import Unit
 from onesided.errors import Interrupted
+from onesided.notebook import going_on
 
 ARROW, PARQUET = "application/vnd.apache.arrow.stream", "application/vnd.apache.parquet"
 LEAST_PAUSE, MOST_PAUSE, TRIES = 0.05, 1.0, 30
 """An answer that is not there at its deadline is asked for again, after so many seconds each time,
 before it is taken for lost. One without a deadline is asked for until it is there."""
+_LOST = (
+    "The connection was lost after the question was sent, which may be charged; asking it again is "
+    "free."
+)
+_LOST_ANEW = (
+    "The connection was lost after the question was sent, which may be charged; see the budget "
+    "before you ask anew."
+)
+Shown = TypeVar("Shown")
 Json = Mapping[str, Any]
 
 
@@ -48,13 +58,16 @@ class Answering:
         self._base_path = base_path
         self._unit = unit
 
-    def ask(self, kind: str, question: Json) -> Json:
-        """The release of a question, as the server describes it."""
+    def ask(self, kind: str, question: Json, shown: Callable[[Json], Shown]) -> Shown:
+        """What is `shown` of the release of a question."""
         body = {"kind": kind, **question}
         again = not question.get("fresh", False)
         try:
-            reply = self._wire.post(f"{self._api}/questions", body, again=again)
-            return self._release_of(reply.content)
+            with going_on("onesided waits for the answer"):
+                reply = self._wire.post(f"{self._api}/questions", body, again=again)
+                return self._arrived(reply.content, shown)
+        except ReplyLost:
+            raise AnswerLost(_LOST if again else _LOST_ANEW) from None
         except KeyboardInterrupt:
             raise Interrupted(
                 "Interrupted; a question that was sent stays asked and charged, and asking it "
@@ -101,6 +114,13 @@ class Answering:
             return self.histogram(described)
         return self.table(described)
 
+    def _arrived(self, content: Any, shown: Callable[[Json], Shown]) -> Shown:
+        """What is lost from here on is paid for."""
+        try:
+            return shown(self._release_of(content))
+        except ServerUnreachable as error:
+            raise AnswerLost(f"{error} The charge stands; asking again is free.") from None
+
     def _release_of(self, content: Any) -> Json:
         """What was released by a job, once it is over."""
         job = SentJob.of(content)
@@ -109,9 +129,7 @@ class Answering:
             job.check()
             pause = next(pauses, None)
             if pause is None and job.has_deadline:
-                raise ServerUnreachable(
-                    "The answer is late, although its deadline is over; ask again, which is free."
-                )
+                raise ServerUnreachable("The answer is late, although its deadline is over.")
             time.sleep(max(job.seconds, pause or MOST_PAUSE))
             job = SentJob.of(self._wire.get(f"{API}/jobs/{job.name}"))
         return job.release
@@ -130,7 +148,7 @@ class Answering:
         try:
             return payload_of(pa.ipc.open_stream(content).read_all())
         except pa.ArrowException:
-            raise ServerUnreachable("The released rows cannot be read; ask again.") from None
+            raise ServerUnreachable("The released rows cannot be read.") from None
 
     def _path(self, described: Json, name: str) -> str:
         """Where something is on this server; nothing else is ever fetched."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from onesided.client import fields as said
@@ -45,7 +46,7 @@ class RemoteDataset(RemoteData):
     ) -> SampleRelease:
         """True rows of the non-sensitive units, each unit kept whole with probability 1 − e^−ε."""
         asked = {**fields(where=where, columns=said.listed(columns)), **scope(policy, part)}
-        return self._answers.sample(self._ask("sample", asked, epsilon, fresh, purpose, yes))
+        return self._ask("sample", asked, epsilon, fresh, purpose, yes, self._answers.sample)
 
     @arguments_named
     def count(
@@ -69,7 +70,7 @@ class RemoteDataset(RemoteData):
             **said.groups(by, where, max_groups, domain, policy, part),
             **said.mechanism_fields(mechanism, parameters),
         }
-        return self._answers.table(self._ask("count", asked, epsilon, fresh, purpose, yes))
+        return self._ask("count", asked, epsilon, fresh, purpose, yes, self._answers.table)
 
     @arguments_named
     def ngrams(
@@ -96,7 +97,7 @@ class RemoteDataset(RemoteData):
             **said.mechanism_fields(mechanism, parameters),
             **scope(policy, part),
         }
-        return self._answers.table(self._ask("ngrams", asked, epsilon, fresh, purpose, yes))
+        return self._ask("ngrams", asked, epsilon, fresh, purpose, yes, self._answers.table)
 
     @arguments_named
     def touches(
@@ -115,7 +116,7 @@ class RemoteDataset(RemoteData):
     ) -> TableRelease:
         """How many non-sensitive units are in so many groups."""
         asked = {**said.groups(by, where, None, domain, policy, part), **fields(sampled=sampled)}
-        return self._answers.table(self._ask("touches", asked, epsilon, fresh, purpose, yes))
+        return self._ask("touches", asked, epsilon, fresh, purpose, yes, self._answers.table)
 
     @arguments_named
     def sum(
@@ -139,7 +140,7 @@ class RemoteDataset(RemoteData):
         """The sum of `column` in each group, with one-sided noise of scale k·B/ε."""
         own = fields(column=column, bound=number(bound), grid=number(grid), nonnegative=nonnegative)
         asked = {**own, **said.groups(by, where, max_groups, domain, policy, part)}
-        return self._answers.table(self._ask("sum", asked, epsilon, fresh, purpose, yes))
+        return self._ask("sum", asked, epsilon, fresh, purpose, yes, self._answers.table)
 
     @arguments_named
     def mean(
@@ -163,7 +164,7 @@ class RemoteDataset(RemoteData):
         """The mean of the units' totals of `column` in each group, or that of rows."""
         own = fields(column=column, bound=number(bound), grid=number(grid), max_rows=max_rows)
         asked = {**own, **said.groups(by, where, max_groups, domain, policy, part)}
-        return self._answers.table(self._ask("mean", asked, epsilon, fresh, purpose, yes))
+        return self._ask("mean", asked, epsilon, fresh, purpose, yes, self._answers.table)
 
     @arguments_named
     def quantile(
@@ -188,8 +189,8 @@ class RemoteDataset(RemoteData):
         wanted = checked_quantiles(at)
         own = fields(column=column, bounds=said.cells(bounds), cells=cells)
         asked = {**own, **said.groups(by, where, max_groups, domain, policy, part)}
-        released = self._ask("quantile", asked, epsilon, fresh, purpose, yes)
-        return self._answers.quantiles(released, wanted)
+        shown = partial(self._answers.quantiles, at=wanted)
+        return self._ask("quantile", asked, epsilon, fresh, purpose, yes, shown)
 
     @arguments_named
     def histogram(
@@ -211,8 +212,8 @@ class RemoteDataset(RemoteData):
         """How many units of each group have a value of `column` in each cell."""
         own = fields(column=column, edges=said.cells(edges))
         asked = {**own, **said.groups(by, where, max_groups, domain, policy, part)}
-        released = self._ask("histogram", asked, epsilon, fresh, purpose, yes)
-        return self._answers.histogram(released)
+        shown = self._answers.histogram
+        return self._ask("histogram", asked, epsilon, fresh, purpose, yes, shown)
 
     @arguments_named
     def sql(
@@ -248,7 +249,7 @@ class RemoteDataset(RemoteData):
             policy=policy,
             part=part,
         )
-        return self._answers.select(self._ask("sql", asked, epsilon, fresh, purpose, yes))
+        return self._ask("sql", asked, epsilon, fresh, purpose, yes, self._answers.select)
 
     @arguments_named
     def cursor(self, *, epsilon: Number, **options: Any) -> Cursor:

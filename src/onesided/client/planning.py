@@ -16,6 +16,7 @@ from onesided.client.fields import (
     scope,
     select_fields,
 )
+from onesided.client.jobs import understood
 from onesided.data.planned.allocation import Allocation, Wish, allocated, wishes
 from onesided.data.planned.plan import Plan
 from onesided.data.planned.sample import SamplePlan
@@ -170,7 +171,9 @@ class RemotePlans:
             **_scope(**{"policy": None, "part": None, **asked}),
             **_aim(epsilon, None, nonsensitive_share, None),
         }
-        return SamplePlan.from_json(self.asked({"kind": "sample", **said}))
+        found = self.asked({"kind": "sample", **said})
+        with understood():
+            return SamplePlan.from_json(found)
 
     @arguments_named
     def questions(
@@ -197,7 +200,9 @@ class RemotePlans:
         )
 
     def _plan(self, kind: str, asked: Mapping[str, Any], aim: Mapping[str, Any]) -> Plan:
-        return Plan.from_json(self.asked({"kind": kind, **asked, **aim}))
+        found = self.asked({"kind": kind, **asked, **aim})
+        with understood():
+            return Plan.from_json(found)
 
 
 _groups = groups  # an argument of plans has the same name

@@ -16,6 +16,14 @@ class ServerUnreachable(errors.SourceError):
     """The server does not answer, or answers what it should not."""
 
 
+class ReplyLost(ServerUnreachable):
+    """A request was sent, and nothing came back."""
+
+
+class AnswerLost(errors.ReleaseFailed):
+    """A question was sent and may be charged, and its answer did not arrive."""
+
+
 class ServerBusy(errors.SourceError):
     """The server cannot do it now; nothing says that it was asked."""
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 from urllib.parse import urlsplit
 
 from onesided.client.address import DatasetAddress
 from onesided.client.answering import Answering
 from onesided.client.facts import RemoteBalance, RemoteFacts, StatedPolicy
 from onesided.client.fields import fields, scope
+from onesided.client.jobs import understood
 from onesided.client.listing import counted_in, entries_of
 from onesided.client.planning import RemotePlans
 from onesided.client.wire import Wire
@@ -26,6 +27,8 @@ from onesided.loss import Number, meant_loss, show
 from onesided.policy import Policy
 from onesided.spelling import arguments_named
 from onesided.visible import visible
+
+Shown = TypeVar("Shown")
 
 
 class RemoteData:
@@ -101,7 +104,9 @@ class RemoteData:
     @property
     def budget(self) -> RemoteBalance:
         """Where the account stands that all who ask share."""
-        return RemoteBalance.from_json(self.name, self._wire.get(f"{self._address.api}/account"))
+        said = self._wire.get(f"{self._address.api}/account")
+        with understood():
+            return RemoteBalance.from_json(self.name, said)
 
     @property
     def account_opened(self) -> bool:
@@ -175,11 +180,12 @@ class RemoteData:
         fresh: bool,
         purpose: str,
         yes: bool,
-    ) -> Mapping[str, Any]:
-        """The release of a question; what is wrong with ε is said without sending it."""
+        shown: Callable[[Mapping[str, Any]], Shown],
+    ) -> Shown:
+        """What is `shown` of a release; what is wrong with ε is said without sending it."""
         exact = show(meant_loss(epsilon, yes=yes))
         each = fields(epsilon=exact, fresh=fresh, yes=yes, purpose=purpose or None)
-        return self._answers.ask(kind, {**asked, **each})
+        return self._answers.ask(kind, {**asked, **each}, shown)
 
     def _listed(self) -> Any:
         return self._wire.get(f"{self._address.api}/releases")

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from onesided.client.address import DatasetAddress
-from onesided.client.problems import ServerUnreachable, error_of
+from onesided.client.problems import ReplyLost, ServerUnreachable, error_of
 from onesided.errors import RequestError
 from onesided.version import __version__
 
@@ -33,6 +33,7 @@ LONGEST_PAUSE = 30.0
 LARGEST_JSON = 64 * 1024 * 1024
 _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 _BUSY = (429, 503)
+_GONE = "The server cannot be reached, or stopped answering; ask again later."
 Content = TypeVar("Content")
 
 
@@ -100,6 +101,7 @@ class Wire:
     ) -> Content:
         """What `read` takes from the answer, which is asked for again where it was lost."""
         request = self._request(method, path, accept, body)
+        arrived = False
         for pause in (*PAUSES, None):
             try:
                 with closing(self._client.send(request, stream=True)) as answer:
@@ -108,9 +110,15 @@ class Wire:
                         _check(answer)
                         return read(answer)
             except httpx.HTTPError as error:
+                if "CERTIFICATE_VERIFY_FAILED" in str(error):
+                    raise ServerUnreachable(
+                        "The server's certificate is not trusted here; name a file of those that "
+                        "are by certificates=… or SSL_CERT_FILE."
+                    ) from None
                 sent = not isinstance(error, _NOT_SENT)
+                arrived = arrived or sent
                 if pause is None or (sent and not again):
-                    raise _lost(charged=sent and not again) from None
+                    raise (ReplyLost if arrived else ServerUnreachable)(_GONE) from None
                 wanted = pause
             time.sleep(wanted)
         raise AssertionError("the last attempt returns or raises")
@@ -155,19 +163,6 @@ def _patience(answer: httpx.Response, pause: float | None) -> float | None:
     except ValueError:
         wanted = pause
     return wanted if wanted <= LONGEST_PAUSE else None
-
-
-def _lost(*, charged: bool) -> ServerUnreachable:
-    """What is said where nothing came back; `charged` where that may have been charged anew."""
-    if charged:
-        return ServerUnreachable(
-            "The connection was lost after the question was sent, which may be charged; see the "
-            "budget before you ask anew."
-        )
-    return ServerUnreachable(
-        "The server cannot be reached, or stopped answering; what was charged is free to ask for "
-        "again."
-    )
 
 
 def _limited(answer: httpx.Response) -> bytes:

@@ -26,6 +26,7 @@ from onesided.visible import visible
 
 if TYPE_CHECKING:
     from onesided.charts.picture import Picture
+    from onesided.data.weighing.weighted import WeightedSample
 
 SAMPLE_FILE = "sample.parquet"
 __all__ = [
@@ -210,6 +211,20 @@ class SampleRelease(Release):
     def unit(self) -> Unit:
         """What one record is."""
         return self._unit
+
+    def weighted(self, counts: Sequence[Any], *, noisy: bool = False) -> WeightedSample:
+        """The rows with a column `weight`, so that they stand for everybody; free.
+
+        - `counts`: counts of all units on the same data, policy and part, by columns of the sample.
+        - `noisy`: such counts are meant whose noise is above 16 % of a mean cell.
+        """
+        from onesided.data.weighing.weighted import weighted
+
+        return weighted(self, counts, noisy=noisy)
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """The rows, part by part; there may be more than memory holds."""
+        return self._held_batches()
 
     def plot(self, counts: TableRelease | None = None) -> Picture:
         """Its make-up by one column, beside that of `counts`, which were released by this column.

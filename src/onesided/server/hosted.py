@@ -20,6 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from onesided.errors import OnesidedError, RequestError, SourceError
+from onesided.ledger import agreed_terms
+from onesided.loss import privacy_budget
 from onesided.server.config import ServerConfig
 from onesided.server.problems import Problem
 from onesided.session.description import Description
@@ -126,7 +128,7 @@ class HostedDataset:
             self._seen = pointer
             try:
                 said = json.loads(pointer)
-                arguments = {**self._described.arguments, **said["arguments"]}
+                arguments = {**self._arguments(), **said["arguments"]}
                 self._replace(FrozenDataset.open(arguments, opens=False))
             except (OnesidedError, ValueError, KeyError) as error:
                 self._replace(None)
@@ -137,7 +139,7 @@ class HostedDataset:
 
         - `source`: other files than those of the description, below a folder that it names.
         """
-        arguments = dict(self._described.arguments)
+        arguments = self._arguments()
         if source is not None:
             arguments["source"] = self._allowed(source)
         with self._turn:
@@ -156,6 +158,15 @@ class HostedDataset:
             self._replace(opened)
             self._remove_others(folder)
             return opened.kernel().snapshot.number
+
+    def _arguments(self) -> dict[str, Any]:
+        """Those of the description; of a budget that was raised since, the ledger alone knows."""
+        arguments = dict(self._described.arguments)
+        agreed = agreed_terms(arguments["ledger"], self.account_name)
+        now = None if agreed is None else agreed.budget
+        if now is not None and "budget" in arguments and privacy_budget(arguments["budget"]) < now:
+            del arguments["budget"]
+        return arguments
 
     def note(self, finding: str) -> None:
         """Keep what a steward should know of the data; the latest few."""

@@ -173,13 +173,13 @@ class Endpoint:
 
     async def _caller(self, request: Request) -> Caller | None:
         if not self.route.roles:
-            self.rate.take("")
+            self.rate.take(f"route {self.route.name}")
             return None
         secure = self.served.config.secure
         try:
             who = await run_in_threadpool(caller, request, self.served.desk, secure=secure)
         except Problem:
-            self.rate.take("")
+            self.rate.take(f"address {request.client.host if request.client else ''}")
             raise
         self.rate.take(f"person {who.name}")
         if who.role not in self.route.roles:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from onesided.ledger import Ledger, open_ledger
-from onesided.ledger.desk import Desk, JobState, Slot, open_desk
+from onesided.ledger.desk import Desk, JobState, QuestionJob, Slot, open_desk
 from onesided.server.config import ServerConfig
 from onesided.server.hosted import HostedDataset
 from onesided.server.jobs.answers import StoredQuestions
@@ -61,12 +61,20 @@ class Served:
             runner.end()
         for runner in self.runners.values():
             runner.wait(self.config.stop_seconds)
-        open_jobs = self.desk.jobs(states=[JobState.ACCEPTED])
+        unanswered = sum(map(self._is_unanswered, self.desk.jobs(states=[JobState.ACCEPTED])))
         for each in self.datasets.values():
             each.close()
         self.desk.close()
         self.ledger.close()
-        return _left_behind(len(open_jobs))
+        return _left_behind(unanswered)
+
+    def _is_unanswered(self, job: QuestionJob) -> bool:
+        """Whether an open job has yet to be run; what is stored waits for its deadline alone."""
+        for account in self.ledger.accounts():
+            if account.terms.dataset == job.dataset:
+                charges = map(account.charged, job.charges)
+                return any(charge is None or charge.release is None for charge in charges)
+        return True
 
     def dataset(self, name: str, caller: Caller) -> HostedDataset:
         """A data set that the caller may see; what they may not see does not exist for them."""

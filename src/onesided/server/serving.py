@@ -22,26 +22,67 @@ _LONGEST_HEAD = 64 * 1024
 
 
 class ImpatientProtocol(H11Protocol):
-    """HTTP/1.1 that closes a connection on which no whole request arrives in time."""
+    """HTTP/1.1 that closes connections on which nothing gets on.
+
+    - A request has so many seconds until its head is there, from the connection or from the end of
+      the answer before it. Its body has a limit of its own, where it is read.
+    - Of an answer something must have been taken in as many seconds.
+    """
 
     seconds = 20.0
 
     def __init__(self, *given: Any, **more: Any) -> None:
         super().__init__(*given, **more)
-        self._patience: asyncio.TimerHandle | None = None
+        self._waiting: asyncio.TimerHandle | None = None
+        self._sending: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
-        self._patience = self.loop.call_later(self.seconds, self._close_if_idle)
+        self._watch_for_head()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._watch_for_head()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        self._watch_for_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        if self._patience is not None:
-            self._patience.cancel()
+        for timer in (self._waiting, self._sending):
+            if timer is not None:
+                timer.cancel()
         super().connection_lost(exc)
 
-    def _close_if_idle(self) -> None:
-        """Nothing has come but a part of a head; from the first request on others are in charge."""
-        if self.cycle is None and not self.transport.is_closing():
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._watch_sending(None)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        if self._sending is not None:
+            self._sending.cancel()
+
+    def _watch_for_head(self) -> None:
+        """Time runs while a head is awaited, and a part of one does not stop it."""
+        if self.cycle is not None and not self.cycle.response_complete:
+            if self._waiting is not None:
+                self._waiting.cancel()
+                self._waiting = None
+        elif self._waiting is None:
+            self._waiting = self.loop.call_later(self.seconds, self._close)
+
+    def _watch_sending(self, before: int | None) -> None:
+        """Time runs while whoever asked takes nothing of what is sent."""
+        left = self.transport.get_write_buffer_size()
+        if before is not None and left >= before:
+            self.transport.abort()
+            return
+        self._sending = self.loop.call_later(self.seconds, self._watch_sending, left)
+
+    def _close(self) -> None:
+        """What is still being sent is sent first."""
+        if not self.transport.is_closing():
             self.transport.close()
 
 

@@ -236,6 +236,7 @@ class Decision:
 class QuestionJob:
     """A question on its way, as it may be seen at the time of the call.
 
+    - `seen`: the time of the call, by the clock of the desk.
     - `asked`: when it came. `starts`, `deadline`: its slot; None before it was accepted.
     - `expires`: until when it can be approved, and `greatest_cost` at what price at most.
     - `cost`: what it added to the account's ε when it was accepted; public.
@@ -251,6 +252,7 @@ class QuestionJob:
     question: Json = field(repr=False)
     purpose: str
     state: JobState
+    seen: datetime = field(compare=False)
     asked: datetime
     snapshot: int
     requests: tuple[str, ...]
@@ -262,6 +264,13 @@ class QuestionJob:
     charges: tuple[int, ...] = ()
     releases: tuple[int, ...] = ()
     decision: Decision | None = None
+
+    @property
+    def left(self) -> timedelta:
+        """What was left until its deadline when it was seen; nothing where it has none."""
+        if self.deadline is None:
+            return timedelta(0)
+        return max(self.deadline - self.seen, timedelta(0))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from onesided.ledger import ChargeState
 from onesided.ledger.base import LONGEST_PURPOSE
 from onesided.loss import privacy_budget, show
 from onesided.server.fields import AMOUNT, BodyType, TextType
@@ -18,6 +19,10 @@ def show_account(call: ApiCall) -> Reply:
     rights = call.caller.rights(desk, hosted.account_name)
     most = None if rights is None else rights.most_in_all
     said: dict[str, Any] = statement_of(hosted.data.kernel().account).to_json()
+    hidden = desk.hidden(hosted.account_name)
+    for charge in said["charges"]:
+        if charge["entry"] in hidden:
+            charge["state"] = ChargeState.OPEN.value
     said["own"] = {
         "spent": show(desk.spent(hosted.account_name, name)),
         "most_in_all": None if most is None else show(most),

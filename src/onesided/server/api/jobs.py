@@ -39,11 +39,9 @@ def show_job(call: ApiCall) -> Reply:
 
 def shown(call: ApiCall, job: QuestionJob) -> dict[str, Any]:
     """What is said of a job."""
-    left = 0.0
-    if job.deadline is not None:
-        left = (job.deadline - call.served.desk.now()).total_seconds()
     hosted = _hosted(call, job)
-    return job_json(job, hosted.name if hosted is not None else job.dataset, left)
+    name = hosted.name if hosted is not None else job.dataset
+    return job_json(job, name)
 
 
 def cancel_job(call: ApiCall) -> Reply:

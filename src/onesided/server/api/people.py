@@ -16,7 +16,7 @@ from onesided.server.questions import FIELDS
 from onesided.server.routing import STEWARD, ApiCall, ApiRoute, Reply
 from onesided.server.schemas import ANYTHING, OPTIONAL_TEXT, TEXT_SCHEMA, answer, listing
 
-MOST_DAYS = 3_660
+USUAL_DAYS, MOST_DAYS = 90, 3_660
 _PATH = "/api/v1/datasets/{dataset}/rights/{person}"
 
 
@@ -42,8 +42,7 @@ def token_json(record: TokenRecord) -> dict[str, Any]:
 
 
 def add_token(call: ApiCall) -> Reply:
-    days = call.body.get("days")
-    expires = None if days is None else call.served.desk.now() + timedelta(days=days)
+    expires = call.served.desk.now() + timedelta(days=call.body.get("days", USUAL_DAYS))
     role = PersonRole(call.body["role"])
     token = call.served.desk.add_token(call.body["name"], role, expires=expires)
     said = {"token": token, "name": call.body["name"], "role": role.value}

@@ -28,12 +28,11 @@ def asked(call: ApiCall, body: dict[str, Any]) -> Reply:
     log = {"kind": wanted.kind, "epsilon": str(wanted.epsilon), "purpose": wanted.purpose}
     if found.job is None:
         return Reply({"job": None, "release": known(call, hosted, wanted, found)}, log=log)
-    left = seconds_left(call, found)
-    said = job_json(found.job, hosted.name, left)
+    said = job_json(found.job, hosted.name)
     return Reply(
         {"job": said},
         202,
-        {"Location": said["url"], "Retry-After": str(math.ceil(left))},
+        {"Location": said["url"], "Retry-After": str(math.ceil(said["retry_after"]))},
         log={**log, "job": found.job.id},
     )
 
@@ -43,13 +42,6 @@ def known(call: ApiCall, hosted: HostedDataset, wanted: Wanted, found: Taken) ->
     name = call.served.questions.keep(wanted.said) if wanted.kind == "sql" else ""
     computed = f"/api/v1/datasets/{hosted.name}/answers/{name}"
     return release_json(hosted, wanted, found.charges, computed)
-
-
-def seconds_left(call: ApiCall, found: Taken) -> float:
-    """Until the deadline, by the clock that all share; of a job without one next to nothing."""
-    if found.job is None or found.job.deadline is None:
-        return 0.0
-    return max((found.job.deadline - call.served.desk.now()).total_seconds(), 0.0)
 
 
 def _alias(kind: str) -> ApiRoute:

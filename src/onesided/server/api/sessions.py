@@ -38,24 +38,22 @@ def login(call: ApiCall) -> Reply:
     person = desk.use_once(call.path["once"])
     if person is None:
         raise Problem(404, "This address was used, or its time is over; ask for another one.")
-    # The login is used up: the session lives as long as the token that gave the login.
-    parent = next((each.parent for each in desk.tokens() if each.id == person.token), None)
-    return Reply({}, 303, {"Location": "/", "Set-Cookie": _session(call.served, person, parent)})
+    return Reply({}, 303, {"Location": "/", "Set-Cookie": _session(call.served, person)})
 
 
 def signed_in(served: Served, token: str) -> str | None:
     """The cookie of a session for whoever types a token into a page; None where it is none."""
     person = served.desk.person(token, TokenPurpose.ACCESS)
-    return None if person is None else _session(served, person, person.token)
+    return None if person is None else _session(served, person)
 
 
-def _session(served: Served, person: Person, parent: str | None) -> str:
+def _session(served: Served, person: Person) -> str:
     session = served.desk.add_token(
         person.name,
         person.role,
         expires=served.desk.now() + timedelta(hours=SESSION_HOURS),
         purpose=TokenPurpose.SESSION,
-        parent=parent,
+        parent=person.token,
     )
     return _cookie(session, SESSION_HOURS * 3600, secure=served.config.secure)
 

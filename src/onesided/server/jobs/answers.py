@@ -58,11 +58,8 @@ class StoredQuestions:
         return json.loads(path.read_bytes()) if path.is_file() else None
 
 
-def job_json(job: QuestionJob, dataset: str, left: float) -> dict[str, Any]:
-    """What may be seen of a job now.
-
-    - `left`: seconds until its deadline.
-    """
+def job_json(job: QuestionJob, dataset: str) -> dict[str, Any]:
+    """What may be seen of a job now."""
     said: dict[str, Any] = {
         "id": job.id,
         "dataset": dataset,
@@ -71,7 +68,7 @@ def job_json(job: QuestionJob, dataset: str, left: float) -> dict[str, Any]:
         "state": job.state.value,
         "accepted_at": _moment(job.asked),
         "deadline": None if job.deadline is None else _moment(job.deadline),
-        "retry_after": max(left, 0.0),
+        "retry_after": job.left.total_seconds(),
         "who": job.who,
         "purpose": job.purpose,
         "cost": None if job.cost is None else show(job.cost),

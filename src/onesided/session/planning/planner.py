@@ -29,8 +29,8 @@ from onesided.session.planning.learnt import Learnt
 from onesided.session.planning.options import CountWays, PlannedQuestion, bounded, option
 from onesided.session.planning.pricing import Pricing
 from onesided.session.planning.samples import sample_plan
+from onesided.session.questions.composed import AskedStatement
 from onesided.session.questions.expected import Expectation
-from onesided.session.questions.select import AskedSelect
 from onesided.session.scope import Scope
 from onesided.session.supposed import Basis, Supposed
 from onesided.session.zones import zone_notes
@@ -410,6 +410,6 @@ def _largest(questions: Mapping[str, PlannedQuestion], supposed: Supposed) -> fl
     return max(known) if len(known) == len(found) else None
 
 
-def figures_of(statement: AskedSelect) -> dict[str, PlannedQuestion]:
+def figures_of(statement: AskedStatement) -> dict[str, PlannedQuestion]:
     """The questions of a SELECT by the names of its figures."""
-    return {asked.name: question for asked, question in statement.questions.items()}
+    return dict(statement.figures)
