@@ -222,6 +222,10 @@ class SampleRelease(Release):
 
         return weighted(self, counts, noisy=noisy)
 
+    def under(self, receipt: Receipt) -> SampleRelease:
+        """The same rows under another receipt."""
+        return SampleRelease(receipt, self._directory, self._unit)
+
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The rows, part by part; there may be more than memory holds."""
         return self._held_batches()

@@ -22,6 +22,7 @@ from onesided.session.planning.planner import Planner
 from onesided.session.questions.base import Question
 from onesided.session.questions.bounded import AUTO
 from onesided.session.showing import shown_quantiles, shown_sample, shown_table
+from onesided.session.standing import AskedStanding, sampling
 from onesided.spelling import meant
 from onesided.visible import visible
 
@@ -216,7 +217,9 @@ class _Maker:
         return (asked,), lambda kernel, answers: shown_quantiles(answers[0], wanted)
 
     def sample(self, epsilon: Fraction, **given: Any) -> Made:
-        asked = self.planner.asking.sample(epsilon, **given)
+        asked = sampling(self.planner.asking, epsilon, **given)
+        if isinstance(asked, AskedStanding):
+            return asked.questions, asked.release
         return (asked,), lambda kernel, answers: shown_sample(kernel, asked, answers[0], None)
 
     def sql(self, epsilon: Fraction, **given: Any) -> Made:

@@ -87,10 +87,13 @@ class Weighing:
     policy: str
 
     @classmethod
-    def of(cls, sample: SampleRelease, counts: Sequence[Any], *, noisy: bool) -> Weighing:
+    def of(
+        cls, sample: SampleRelease, counts: Sequence[Any], *, noisy: bool, checked: bool = False
+    ) -> Weighing:
         """The weights of the units of `sample`, with the units themselves.
 
         - `noisy`: counts are meant whose noise is above `TOO_MUCH_NOISE`.
+        - `checked`: as in `covered`.
         """
         read = [CountedMargin.of(each) for each in counts]
         if not read:
@@ -98,7 +101,7 @@ class Weighing:
         check_same(sample, read)
         units = SampledUnits(sample)
         placed = [units.margin(each) for each in read]
-        whole = covered(sample.receipt, read, placed)
+        whole = covered(sample.receipt, read, placed, checked=checked)
         if not noisy:
             check_noise([(len(each.counted), each.noise) for each in read], whole.total)
         possible = [_without(own, no) for own, no in zip(placed, whole.never, strict=True)]

@@ -16,12 +16,11 @@ from onesided.data.cells import QuantileRelease
 from onesided.data.release import QueryRelease, Receipt, ReleaseKind, TableRelease, payload_of
 from onesided.language.query import Aggregate, Select, figure_column
 from onesided.language.tree import Value
-from onesided.loss import Loss, show
+from onesided.loss import show
 from onesided.session.facts import DatasetFacts
 from onesided.session.kernel import Answer
-from onesided.session.lookups import lookup_statement
 from onesided.session.questions.figures import Figures, GroupQuestion, Limits
-from onesided.session.receipts import column_statement, guarantee, loss_statement
+from onesided.session.receipts import column_statement, together
 from onesided.session.results import AskedFigure, check_result, result
 from onesided.session.scope import Scope, policy_text
 from onesided.session.showing import shown_quantiles, shown_table
@@ -78,13 +77,10 @@ class AskedSelect:
 
     def _receipt(self, receipts: Sequence[Receipt]) -> dict[str, Any]:
         """One receipt for the whole: the sums of what the figures' receipts say, and these."""
-        loss = Loss.sequential(receipt.loss for receipt in receipts)
-        last = receipts[-1]
-        accounts = [receipt["account"] for receipt in receipts]
-        costs = [Fraction(account["cost"]) for account in accounts]
         names = [asked.name for asked in self.questions]
         return {
-            **last.content,
+            **receipts[-1].content,
+            **together(receipts, self.facts, policy_text(self.scope.policy)),
             "kind": ReleaseKind.SQL.value,
             "request": {
                 "kind": ReleaseKind.SQL.value,
@@ -95,19 +91,7 @@ class AskedSelect:
             "figure": "; ".join(
                 f"{name}: {each.figure}" for name, each in zip(names, receipts, strict=True)
             ),
-            "mechanism": ", ".join(dict.fromkeys(str(each["mechanism"]) for each in receipts)),
-            **loss_statement(loss),
-            **lookup_statement(self.facts.lookups, loss),
-            "guarantee": guarantee(
-                loss, policy_text(self.scope.policy), self.facts.unit, self.facts.promised
-            ),
-            "noise": "; ".join(dict.fromkeys(str(each["noise"]) for each in receipts)),
             "error": {name: each["error"] for name, each in zip(names, receipts, strict=True)},
-            "account": {
-                **last["account"],
-                "charges": [number for account in accounts for number in account["charges"]],
-                "cost": show(sum(costs, start=Fraction(0))),
-            },
             "figures": {
                 name: dict(each.content) for name, each in zip(names, receipts, strict=True)
             },
