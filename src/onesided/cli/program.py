@@ -35,6 +35,7 @@ _COMMANDS = {
     "sum": ("sums", "sum_", "Publish sums of a column by group."),
     "mean": ("sums", "mean", "Publish means of a column by group."),
     "quantile": ("quantiles", "quantile", "Publish quantiles of a column by group."),
+    "weigh": ("weigh", "weigh", "Give a released sample weights, from released counts; free."),
     "sql": ("sql", "sql", "Answer one SELECT: counts, sums and means by group."),
     "run": ("runs", "run", "Answer several questions from a file, charged all or none."),
     "check": ("check", "check", "What a steward should look at before publishing; free."),

@@ -116,7 +116,8 @@ def expected(planner: Planner, asked: Asked) -> str:
     """What a plan says of one of the questions: how far off its figures would be."""
     kind, given = _kind(asked.wish), _arguments(asked.wish)
     if kind == "sample":
-        return planner.sample(asked.epsilon, **given).said
+        plan = planner.sample(asked.epsilon, **given)
+        return "; ".join([plan.said, *plan.stands_for])
     if kind == "touches":
         return ""
     if kind == "quantile":

@@ -32,6 +32,14 @@ from onesided.visible import visible
 from onesided.weights.margins import Margin, Truths, total_of
 
 _TYPES = ((bool, Type.BOOLEAN), (int, Type.INTEGER), (str, Type.TEXT), (float, Type.FLOAT))
+_OPPOSITE = {
+    Comparison.EQUAL: Comparison.UNEQUAL,
+    Comparison.UNEQUAL: Comparison.EQUAL,
+    Comparison.LESS: Comparison.AT_LEAST,
+    Comparison.AT_LEAST: Comparison.LESS,
+    Comparison.GREATER: Comparison.AT_MOST,
+    Comparison.AT_MOST: Comparison.GREATER,
+}
 
 
 @dataclass(frozen=True)
@@ -107,6 +115,17 @@ def clauses(policy: Policy, columns: Sequence[str]) -> list[Expression]:
     ]
 
 
+def _not(condition: Expression) -> Expression:
+    """The opposite, NULL where `condition` is, as short as people would write it."""
+    match condition:
+        case Not(operand):
+            return operand
+        case Compare(comparison, left, right):
+            return Compare(_OPPOSITE[comparison], left, right)
+        case _:
+            return Not(condition)
+
+
 def _parts(expression: Expression) -> list[Expression]:
     """Conditions of which each is enough for the whole one."""
     match expression:
@@ -126,7 +145,7 @@ def outside(policy: Policy | None, columns: Sequence[str], where: str | None) ->
     - `where`: a condition that holds beside it.
     """
     parts = [] if policy is None else clauses(policy, columns)
-    conditions: list[Expression] = [Not(each) for each in parts]
+    conditions = [_not(each) for each in parts]
     if where is not None:
         conditions.insert(0, Predicate.parse(where).expression)
     if not conditions:

@@ -30,6 +30,10 @@ class WeightedSample(SampleRelease):
         self.weighing = weighing
 
     @property
+    def said(self) -> dict[str, str]:
+        return {**super().said, **self.weighing.said}
+
+    @property
     def margins(self) -> dict[str, pa.Table]:
         """For each count what the sample says of its groups, without weights and with them."""
         return {each.counted.name: each.table for each in self.weighing.margins}
