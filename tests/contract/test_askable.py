@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
 import pytest
 
 import onesided as osd
@@ -23,6 +25,7 @@ from onesided.errors import (
     RequestError,
 )
 from onesided.language import Type
+from support.serving import serving
 from support.visits import POLICY, ROOMS, UNIT, visits
 
 DOMAIN = {"room": [*ROOMS]}
@@ -30,25 +33,51 @@ DAY = date(2024, 1, 1)
 UNITS = "COUNT(DISTINCT device, day)"
 
 
+DESCRIBED = f"""
+[server]
+port = 0
+deadlines = "off"
+
+[server.limits]
+requests_per_minute = 100000
+
+[datasets.visits]
+source = "visits.parquet"
+unit = ["device", "day"]
+policy = "{POLICY}"
+budget = 1000
+ledger = "visits.ledger"
+partition_by = ["day"]
+
+[datasets.visits.public]
+rooms = "rooms.csv"
+"""
+
+
 @pytest.fixture(scope="module")
 def table() -> pa.Table:
     return visits(devices=60)
 
 
-@pytest.fixture(scope="module", params=["in the process"])
-def dataset(request: pytest.FixtureRequest, table: pa.Table) -> Iterator[Askable]:
+@pytest.fixture(scope="module", params=["in the process", "at a server"])
+def dataset(
+    request: pytest.FixtureRequest, table: pa.Table, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Askable]:
     """A data set with a budget that no test exhausts."""
-    with osd.open(table, **OPENED, budget=1000) as found:
-        yield found
-
-
-OPENED: dict[str, Any] = {
-    "name": "visits",
-    "unit": UNIT,
-    "policy": POLICY,
-    "partition_by": "day",
-    "public": {"rooms": pa.table({"room": list(ROOMS), "floor": [0, 1, 0, 2, 2]})},
-}
+    folder = tmp_path_factory.mktemp("described")
+    pq.write_table(table, folder / "visits.parquet")
+    rooms = {"room": list(ROOMS), "floor": [0, 1, 0, 2, 2]}
+    pa.csv.write_csv(pa.table(rooms), folder / "rooms.csv")
+    file = folder / "onesided.toml"
+    file.write_text(DESCRIBED)
+    if request.param == "in the process":
+        with osd.load("visits", file) as found:
+            yield found
+        return
+    with serving(file) as server:
+        remote = osd.connect(f"{server.address}/visits", token=server.token("ann"))
+        with remote:
+            yield remote
 
 
 def test_its_public_facts(dataset: Askable, table: pa.Table) -> None:
@@ -178,6 +207,10 @@ def test_plans_cost_nothing_and_say_the_price(dataset: Askable) -> None:
     assert dataset.plan.ngrams(2, by="room", order="ts", **asked).rows
     selected = dataset.plan.sql(f"SELECT room, {UNITS} FROM data GROUP BY room", **asked)
     assert str(selected).startswith("figure")
+    both = f"SELECT {UNITS} FROM data -- error: 20\n; SELECT room, {UNITS} FROM data GROUP BY room"
+    allocation = dataset.plan.questions(both, budget=3, max_groups=2)
+    assert allocation.ok
+    assert allocation.cost <= allocation.budget == 3
     sampled = dataset.plan.sample(2, columns=["room"])
     assert (sampled.columns, sampled.fits) == (("room",), True)
     assert dataset.budget.spent == before

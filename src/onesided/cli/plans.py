@@ -35,6 +35,7 @@ from onesided.cli.sources import (
 )
 from onesided.cli.sql import limit_options, limits
 from onesided.cli.sums import amount_options, max_rows_option, nonnegative_option
+from onesided.client.address import is_address
 from onesided.errors import RequestError
 from onesided.lists import split_list
 
@@ -194,7 +195,8 @@ def questions(
     text = _text(file)
     limited, tables = limits(options), named_values(public, "--public") or None
     source = source or _named_in(text)
-    account = None if _has_account(options["ledger"]) else budget
+    known = is_address(source) or _has_account(options["ledger"])
+    account = None if known else budget
     with _opened(source=source, budget=account, epsilon=None, public=tables, **options) as (
         dataset,
         asked,

@@ -71,7 +71,8 @@ def sample(
         with working("Drawing the sample", dataset.progress):
             if stands_for is not None:
                 asked |= {"stands_for": split_list(stands_for), "noisy": noisy}
-            release = dataset.sample(epsilon, columns=chosen, into=into, **asked)
+            place = {} if into is None else {"into": into}
+            release = dataset.sample(epsilon, columns=chosen, **place, **asked)
             written: tuple[str | Path, ...] = (into,) if into is not None else ()
             if out is not None:
                 written = write_release(release, out, overwrite=overwrite)

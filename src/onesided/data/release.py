@@ -332,16 +332,16 @@ class QueryRelease(TableRelease):
     ) -> None:
         super().__init__(receipt, payload)
         self.figures = figures
-        self._sources = sources
+        self.sources = sources
 
     def shown(self, first: int | None = None) -> ShownAnswer:
         answer = self._table if first is None else self._table.slice(0, first)
         found = {}
-        for column, source in self._sources.items():
+        for column, source in self.sources.items():
             if source in self.figures:
                 own = self.figures[source]
                 found[column] = figure_beside(
-                    column, answer, self._sources, own.table, own.receipt.content
+                    column, answer, self.sources, own.table, own.receipt.content
                 )
         return ShownAnswer.of(answer, self.receipt.content, found)
 

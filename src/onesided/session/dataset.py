@@ -21,8 +21,7 @@ from onesided.session.questions.figures import Bound
 from onesided.session.questions.samples import chosen_columns
 from onesided.session.ranked_data import RankedData
 from onesided.session.several import Answers, asked_together, of_part
-from onesided.session.showing import shown_sample
-from onesided.session.standing import AskedStanding, sampling
+from onesided.session.standing import sampled, sampling
 from onesided.spelling import arguments_named
 
 
@@ -84,11 +83,7 @@ class Dataset(RankedData):
         )
         with self._at_work():
             kernel = self._books.kernel(exact)
-            if isinstance(question, AskedStanding):
-                asked = kernel.ask(question.questions, fresh=fresh, purpose=purpose)
-                return question.release(kernel, asked)
-            (answer,) = kernel.ask([question], fresh=fresh, purpose=purpose)
-            return shown_sample(kernel, question, answer, into)
+            return sampled(kernel, question, into=into, fresh=fresh, purpose=purpose)
 
     def check_writable(self, columns: Sequence[str] | None, path: str | Path) -> None:
         """Refuse a sample of `columns` that a file of this name could not hold; free."""
@@ -298,6 +293,7 @@ class Dataset(RankedData):
         mechanism: str = "auto",
         max_groups: int | None = None,
         max_rows: int | None = None,
+        max_values: int | None = None,
         bounds: Mapping[str, Bound] | None = None,
         grid: Mapping[str, Number] | None = None,
         nonnegative: Collection[str] = (),
@@ -315,6 +311,7 @@ class Dataset(RankedData):
         - `epsilon`: what all figures cost together, each an equal share.
         - `mechanism`: what counts units; as in `count`.
         - `max_rows`: the most rows that count for one unit in a group.
+        - `max_values`: the most values of one unit that COUNT(DISTINCT …) counts, in all groups.
         - `bounds`: by column or expression, B as in `sum`, or a pair between which a value lies.
         - `grid`, `nonnegative`: as in `sum`, by column or expression.
         - all others: as in `count`; `domain` also by alias.
@@ -327,6 +324,7 @@ class Dataset(RankedData):
             mechanism=mechanism,
             max_groups=max_groups,
             max_rows=max_rows,
+            max_values=max_values,
             bounds=bounds,
             grid=grid,
             nonnegative=nonnegative,

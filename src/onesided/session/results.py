@@ -26,6 +26,7 @@ from onesided.language.query import (
     figure_column,
     key_column,
     quantile_column,
+    window_column,
 )
 from onesided.session.questions.counts import COUNT
 
@@ -108,6 +109,8 @@ def _computation(select: Select) -> Computation:
     return Computation(
         columns=[output.text for output in select.outputs],
         having=" AND ".join(f"({each})" for each in conditions) or None,
+        windows={window_column(place): text for place, text in enumerate(select.windows)},
+        qualify=select.qualify,
         order=[_term(each) for each in select.order],
         limit=select.limit,
         offset=select.offset,

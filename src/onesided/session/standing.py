@@ -9,7 +9,7 @@ from itertools import product
 from typing import Any
 
 from onesided.data.planned.sample import PlannedMargin
-from onesided.data.release import Receipt, SampleRelease
+from onesided.data.release import Receipt, Release, SampleRelease
 from onesided.data.weighing.counted import margin_name
 from onesided.data.weighing.covered import decided, outside
 from onesided.data.weighing.placing import check_unit
@@ -165,6 +165,21 @@ def sampling(
         raise RequestError("A domain is for the counts of stands_for; say that too.")
     asked.pop("noisy", None)
     return asking.sample(epsilon, where, columns, **asked)
+
+
+def sampled(
+    kernel: Kernel,
+    asked: Samples | AskedStanding,
+    *,
+    into: str | None = None,
+    fresh: bool = False,
+    purpose: str = "",
+) -> Release:
+    """The sample, charged and drawn; with weights where it is to stand for all units."""
+    if isinstance(asked, AskedStanding):
+        return asked.release(kernel, kernel.ask(asked.questions, fresh=fresh, purpose=purpose))
+    (answer,) = kernel.ask([asked], fresh=fresh, purpose=purpose)
+    return shown_sample(kernel, asked, answer, into)
 
 
 def drawn(asked: Samples | AskedStanding) -> Samples:

@@ -264,7 +264,6 @@ REFUSED = {
     "SELECT room, COUNT(*) FROM visits GROUP BY room HAVING SUM(paid) OVER () > 1": "window",
     "SELECT COUNT(*) FROM visits QUALIFY 1 = 1": "QUALIFY",
     "SELECT MAX(paid) FILTER (WHERE consent) FROM visits": "single record",
-    "SELECT MEDIAN(paid) FROM visits": "MEDIAN",
     "SELECT MAX(paid) FROM visits": "MAX",
     "SELECT STDDEV(paid), COUNT(*) FROM visits": "STDDEV",
     "SELECT COUNT(* EXCLUDE room) FROM visits": "star",

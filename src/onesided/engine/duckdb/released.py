@@ -6,7 +6,7 @@ expression that fails for some value is NULL there: the answer is paid for alrea
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -34,11 +34,15 @@ class Computation:
     """What to make of released values.
 
     - `columns`: the expressions of the answer.
+    - `windows`: over the rows for which `having` holds, by name; all that follows may read them.
+    - `qualify`: the condition on rows that may.
     - `order`: expressions, each with ASC or DESC and the place of NULL; ties keep their order.
     """
 
     columns: Sequence[str]
     having: str | None
+    windows: Mapping[str, str]
+    qualify: str | None
     order: Sequence[tuple[str, str]]
     limit: int | None
     offset: int
@@ -49,12 +53,13 @@ class Computation:
 
     def _answer(self, released: pa.Table, guard: str) -> pa.Table:
         columns = [f"{guard}({text}) AS osd_o{place}" for place, text in enumerate(self.columns)]
-        where = "" if self.having is None else f" WHERE {guard}({self.having})"
+        seen = "".join(f", {text} AS {name}" for name, text in self.windows.items())
+        source = f"(SELECT *{seen} FROM {_TABLE}{_where(self.having, guard)}) AS osd_seen"
         order = ", ".join([*(f"{guard}({text}) {way}" for text, way in self.order), ROW])
         limit = "" if self.limit is None else f" LIMIT {self.limit}"
         offset = f" OFFSET {self.offset}" if self.offset else ""
         statement = (
-            f"SELECT {', '.join([ROW, *columns])} FROM {_TABLE}{where} "
+            f"SELECT {', '.join([ROW, *columns])} FROM {source}{_where(self.qualify, guard)} "
             f"ORDER BY {order}{limit}{offset}"
         )
         with _nothing_known().cursor() as connection:
@@ -75,3 +80,7 @@ class Computation:
         except duckdb.Error as error:
             reason = str(error).splitlines()[0]
             raise RequestError(f"The statement cannot be computed: {reason}") from None
+
+
+def _where(condition: str | None, guard: str) -> str:
+    return "" if condition is None else f" WHERE {guard}({condition})"
