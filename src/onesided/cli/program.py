@@ -36,6 +36,7 @@ _COMMANDS = {
     "mean": ("sums", "mean", "Publish means of a column by group."),
     "quantile": ("quantiles", "quantile", "Publish quantiles of a column by group."),
     "distinct": ("distinct", "distinct", "Publish how many different values a column has."),
+    "weigh": ("weigh", "weigh", "Give a released sample weights, from released counts; free."),
     "sql": ("sql", "sql", "Answer one SELECT: counts, sums and means by group."),
     "run": ("runs", "run", "Answer several questions from a file, charged all or none."),
     "check": ("check", "check", "What a steward should look at before publishing; free."),

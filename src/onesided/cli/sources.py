@@ -109,6 +109,17 @@ domain_option = click.option(
 )
 
 
+stands_for_option = click.option(
+    "--stands-for",
+    metavar="KEYS",
+    help="Columns or keys, with commas, by which all units are counted too: each row gets a "
+    "weight, so that the sample stands for everybody. The sample has 0.7 of ε then.",
+)
+noisy_option = click.option(
+    "--noisy", is_flag=True, help="Mean it: counts whose noise is above 16 % of a mean group."
+)
+
+
 class _MaxGroups(click.ParamType[Any]):
     """A whole number, or the word for the one that promises the least error."""
 

@@ -32,6 +32,7 @@ from onesided.session.planning.samples import sample_plan
 from onesided.session.questions.composed import AskedStatement
 from onesided.session.questions.expected import Expectation
 from onesided.session.scope import Scope
+from onesided.session.standing import drawn, sampling
 from onesided.session.supposed import Basis, Supposed
 from onesided.session.zones import zone_notes
 from onesided.spelling import arguments_named
@@ -294,11 +295,11 @@ class Planner:
         **asked: Any,
     ) -> SamplePlan:
         """How many units a sample would hold; `asked` are the other arguments of `sample`."""
-        question = self.asking.sample(privacy_loss(epsilon), where, columns, **asked)
-        supposing = Supposing(nonsensitive_share)
+        exact, supposing = privacy_loss(epsilon), Supposing(nonsensitive_share)
+        question = sampling(self.asking, exact, where, columns, **asked)
         with self.turn:
             pricing = self._pricing()
-            learnt = Learnt(self.asking.facts, pricing, question.scope)
+            learnt = Learnt(self.asking.facts, pricing, drawn(question).scope)
             return sample_plan(question, learnt, share=supposing.nonsensitive_share)
 
     def _of_column(
