@@ -15,7 +15,7 @@ from onesided.session.scope import Scope, policy_text
 
 
 @dataclass(frozen=True)
-class Together:
+class AskedTogether:
     """A statement, asked of a data set within a scope at `epsilon`."""
 
     text: str
