@@ -42,6 +42,7 @@ _COMMANDS = {
     "plan": ("plans", "plan", "Show what a question would cost and how exact it would be; free."),
     "budget": ("account", "budget", "Show, verify or raise the budgets of a ledger."),
     "policy": ("policies", "policy", "Check a policy, or whether one relaxes another."),
+    "map": ("maps", "map_", "Say what a public map makes sensitive; from the map alone."),
     "mechanisms": ("mechanisms", "mechanisms", "List the mechanisms."),
     "audit": ("audits", "audits", "Try to refute what a mechanism or a session promises."),
     "attack": ("audit", "attack", "Attack releases, and show what an attacker learns."),

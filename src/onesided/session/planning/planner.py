@@ -18,6 +18,7 @@ from onesided.session.best_bound import Curve, left_out
 from onesided.session.books import Books
 from onesided.session.grouping import Grouping
 from onesided.session.lookups import row_costs
+from onesided.session.maps import map_notes
 from onesided.session.planning.allocation import Allocation, Wish, allocated, wishes
 from onesided.session.planning.learnt import Learnt
 from onesided.session.planning.least import MOST_PLANNED, Aim
@@ -364,6 +365,7 @@ class Planner:
             curve=curve,
             together=together,
             lookups=row_costs(self.asking.facts.lookups),
+            map=map_notes(self.asking.facts.map),
             time_zones=zone_notes(self.asking.facts.schema),
             error_at=error_at,
         )

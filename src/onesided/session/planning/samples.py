@@ -10,6 +10,7 @@ from typing import Any
 from onesided.loss import show
 from onesided.mechanisms.rr import keep_probability
 from onesided.session.lookups import row_costs
+from onesided.session.maps import map_notes
 from onesided.session.planning.learnt import Learnt
 from onesided.session.questions.samples import Samples
 from onesided.session.zones import zone_notes
@@ -29,6 +30,7 @@ class SamplePlan:
     - `sources`: in words, what is supposed.
     - `columns`: the columns that will leave.
     - `lookups`: in words, what rows of lookup tables cost that decide over several units.
+    - `map`: in words, what the map does over which units are closed.
     - `time_zones`: in words, where hours and days of columns are taken by declaration.
     """
 
@@ -43,6 +45,7 @@ class SamplePlan:
     budget: Fraction | None
     columns: tuple[str, ...]
     lookups: tuple[str, ...] = ()
+    map: tuple[str, ...] = ()
     time_zones: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
@@ -54,6 +57,7 @@ class SamplePlan:
             "rows": self.rows,
             "columns": list(self.columns),
             "lookups": list(self.lookups),
+            "map": list(self.map),
             "time_zones": list(self.time_zones),
             "cost": None if self.cost is None else show(self.cost),
             "fits": self.fits,
@@ -80,7 +84,7 @@ class SamplePlan:
         return html.card(
             f"Plan of a sample at ε = {show(self.epsilon)}",
             html.facts({**facts, "supposed": "; ".join(self.sources)}),
-            *map(html.note, [*self.lookups, *self.time_zones]),
+            *map(html.note, [*self.lookups, *self.map, *self.time_zones]),
         )
 
     def __str__(self) -> str:
@@ -88,7 +92,9 @@ class SamplePlan:
         fits = "" if self.fits else ", over budget"
         leaving = f"columns that will leave: {', '.join(self.columns)}"
         first = f"{self.said}; cost ε = {cost}{fits}"
-        return "\n".join([first, leaving, *self.lookups, *self.time_zones, *self.sources])
+        return "\n".join(
+            [first, leaving, *self.lookups, *self.map, *self.time_zones, *self.sources]
+        )
 
 
 def sample_plan(question: Samples, learnt: Learnt, *, share: float | None) -> SamplePlan:
@@ -112,6 +118,7 @@ def sample_plan(question: Samples, learnt: Learnt, *, share: float | None) -> Sa
         budget=learnt.pricing.budget,
         columns=question.columns,
         lookups=row_costs(question.facts.lookups),
+        map=map_notes(question.facts.map),
         time_zones=zone_notes(question.facts.schema),
     )
 

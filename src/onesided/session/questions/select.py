@@ -16,6 +16,7 @@ from onesided.language.tree import Value
 from onesided.loss import Loss, show
 from onesided.session.facts import DatasetFacts
 from onesided.session.lookups import lookup_statement
+from onesided.session.maps import map_terms
 from onesided.session.questions.figures import Figures, GroupQuestion, Limits
 from onesided.session.receipts import column_statement, guarantee, loss_statement
 from onesided.session.results import AskedFigure, check_result, result
@@ -81,8 +82,13 @@ class AskedSelect:
             "mechanism": ", ".join(dict.fromkeys(str(each["mechanism"]) for each in receipts)),
             **loss_statement(loss),
             **lookup_statement(self.facts.lookups, loss),
+            **map_terms(self.facts.map),
             "guarantee": guarantee(
-                loss, policy_text(self.scope.policy), self.facts.unit, self.facts.promised
+                loss,
+                policy_text(self.scope.policy),
+                self.facts.unit,
+                self.facts.promised,
+                self.facts.extra,
             ),
             "noise": "; ".join(dict.fromkeys(str(each["noise"]) for each in receipts)),
             "error": {name: each["error"] for name, each in zip(names, receipts, strict=True)},
