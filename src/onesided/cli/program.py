@@ -45,6 +45,7 @@ _COMMANDS = {
     "budget": ("account", "budget", "Show, verify or raise the budgets of a ledger."),
     "serve": ("serve", "serve", "Let people ask who do not hold the data; and say who may."),
     "policy": ("policies", "policy", "Check a policy, or whether one relaxes another."),
+    "map": ("maps", "map_", "Say what a public map makes sensitive; from the map alone."),
     "mechanisms": ("mechanisms", "mechanisms", "List the mechanisms."),
     "audit": ("audits", "audits", "Try to refute what a mechanism or a session promises."),
     "attack": ("audit", "attack", "Attack releases, and show what an attacker learns."),
