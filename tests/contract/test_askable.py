@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
 import pytest
 
 import onesided as osd
@@ -23,32 +25,60 @@ from onesided.errors import (
     RequestError,
 )
 from onesided.language import Type
+from support.serving import serving
 from support.visits import POLICY, ROOMS, UNIT, visits
 
 DOMAIN = {"room": [*ROOMS]}
 DAY = date(2024, 1, 1)
+SHORT: dict[str, Any] = {"max_groups": 4, "mechanism": "one-sided"}
 UNITS = "COUNT(DISTINCT device, day)"
+
+
+DESCRIBED = f"""
+[server]
+port = 0
+deadlines = "off"
+
+[server.limits]
+requests_per_minute = 100000
+
+[datasets.visits]
+source = "visits.parquet"
+unit = ["device", "day"]
+policy = "{POLICY}"
+budget = 1000
+ledger = "visits.ledger"
+partition_by = ["day"]
+
+[datasets.visits.public]
+rooms = "rooms.csv"
+"""
 
 
 @pytest.fixture(scope="module")
 def table() -> pa.Table:
-    return visits(devices=60)
+    return visits(devices=20)
 
 
-@pytest.fixture(scope="module", params=["in the process"])
-def dataset(request: pytest.FixtureRequest, table: pa.Table) -> Iterator[Askable]:
+@pytest.fixture(scope="module", params=["in the process", "at a server"])
+def dataset(
+    request: pytest.FixtureRequest, table: pa.Table, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Askable]:
     """A data set with a budget that no test exhausts."""
-    with osd.open(table, **OPENED, budget=1000) as found:
-        yield found
-
-
-OPENED: dict[str, Any] = {
-    "name": "visits",
-    "unit": UNIT,
-    "policy": POLICY,
-    "partition_by": "day",
-    "public": {"rooms": pa.table({"room": list(ROOMS), "floor": [0, 1, 0, 2, 2]})},
-}
+    folder = tmp_path_factory.mktemp("described")
+    pq.write_table(table, folder / "visits.parquet")
+    rooms = {"room": list(ROOMS), "floor": [0, 1, 0, 2, 2]}
+    pa.csv.write_csv(pa.table(rooms), folder / "rooms.csv")
+    file = folder / "onesided.toml"
+    file.write_text(DESCRIBED)
+    if request.param == "in the process":
+        with osd.load("visits", file) as found:
+            yield found
+        return
+    with serving(file) as server:
+        remote = osd.connect(f"{server.address}/visits", token=server.token("ann"))
+        with remote:
+            yield remote
 
 
 def test_its_public_facts(dataset: Askable, table: pa.Table) -> None:
@@ -79,7 +109,7 @@ def test_a_count(dataset: Askable) -> None:
 
 
 def test_a_repeat_is_free_and_the_same(dataset: Askable) -> None:
-    question: dict[str, Any] = {"by": "room", "epsilon": "0.3", "max_groups": 4}
+    question: dict[str, Any] = {"by": "room", "epsilon": "0.3", **SHORT}
     first = dataset.count(**question)
     spent = dataset.budget.spent
     assert dataset.count(**question).table == first.table
@@ -89,8 +119,8 @@ def test_a_repeat_is_free_and_the_same(dataset: Askable) -> None:
 
 
 def test_what_was_released_is_listed(dataset: Askable) -> None:
-    question: dict[str, Any] = {"by": "room", "epsilon": "0.7", "max_groups": 4}
-    release = dataset.count(**question, mechanism="one-sided", purpose="a test")
+    question: dict[str, Any] = {"by": "room", "epsilon": "0.7", **SHORT}
+    release = dataset.count(**question, purpose="a test")
     (number,) = release.receipt["account"]["charges"]
     entry = next(each for each in dataset.releases if each.number == number)
     assert (entry.kind, entry.purpose, entry.snapshot) == ("count", "a test", 1)
@@ -141,7 +171,7 @@ def test_quantiles_and_histograms(dataset: Askable) -> None:
 
 
 def test_ngrams_and_touches(dataset: Askable) -> None:
-    grams = dataset.ngrams(2, by="room", order="ts", epsilon=1, max_groups=2)
+    grams = dataset.ngrams(2, by="room", order="ts", epsilon=1, **SHORT)
     assert "count" in grams.table.column_names
     assert dataset.touches("room", epsilon="0.2").table.column_names[0] == "groups"
 
@@ -170,14 +200,19 @@ def test_plans_cost_nothing_and_say_the_price(dataset: Askable) -> None:
     counted = dataset.plan("room", epsilon="0.9", max_groups=3, domain=DOMAIN)
     assert counted.budget == dataset.budget.budget
     assert {row.mechanism for row in counted.rows} >= {"one-sided", "laplace", "auto", "rr"}
-    assert dataset.plan.count("room", error=20, max_groups=3).best is not None
     asked: dict[str, Any] = {"epsilon": "0.9", "max_groups": 2}
     assert dataset.plan.sum("device", "room", bound=60, **asked).cost == Fraction(9, 10)
+    aimed = dataset.plan.sum("device", bound=60, error=20, max_groups=2)
+    assert aimed.rows[0].within(20)
     assert dataset.plan.mean("device", "room", bound=60, **asked).together is not None
     assert dataset.plan.quantile("device", bounds=(0, 60), cells=10, **asked).rows
     assert dataset.plan.ngrams(2, by="room", order="ts", **asked).rows
     selected = dataset.plan.sql(f"SELECT room, {UNITS} FROM data GROUP BY room", **asked)
     assert str(selected).startswith("figure")
+    both = f"SELECT {UNITS} FROM data -- error: 20\n; SELECT room, {UNITS} FROM data GROUP BY room"
+    allocation = dataset.plan.questions(both, budget=3, max_groups=2)
+    assert allocation.ok
+    assert allocation.cost <= allocation.budget == 3
     sampled = dataset.plan.sample(2, columns=["room"])
     assert (sampled.columns, sampled.fits) == (("room",), True)
     assert dataset.budget.spent == before
@@ -185,10 +220,10 @@ def test_plans_cost_nothing_and_say_the_price(dataset: Askable) -> None:
 
 def test_parts_and_stricter_policies(dataset: Askable) -> None:
     stricter = f"({POLICY}) OR room = 'lab'"
-    release = dataset.count("room", epsilon="0.4", max_groups=2, part={"day": DAY}, policy=stricter)
+    release = dataset.count("room", epsilon="0.4", **SHORT, part={"day": DAY}, policy=stricter)
     assert release.receipt["request"]["part"] == ["day", "DATE '2024-01-01'"]
     assert "lab" in release.receipt["policy"]["sql"]
-    assert dataset.count("room", epsilon="0.4", max_groups=2, policy=osd.Policy(stricter))
+    assert dataset.count("room", epsilon="0.4", **SHORT, policy=osd.Policy(stricter))
 
 
 @pytest.mark.parametrize(
@@ -227,5 +262,5 @@ def test_what_is_over_budget_costs_nothing(dataset: Askable) -> None:
 
 
 def test_counts_that_were_released_stand_beside_samples(dataset: Askable) -> None:
-    release = dataset.count("room", epsilon="0.6", max_groups=4)
+    release = dataset.count("room", epsilon="0.6", **SHORT)
     assert any(each.table == release.table for each in dataset.counted(["room"]))

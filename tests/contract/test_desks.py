@@ -121,6 +121,32 @@ def test_a_session_ends_with_its_token_and_is_none_itself(office: Office) -> Non
     assert office.desk.person(session, TokenPurpose.SESSION) is None
 
 
+@pytest.mark.parametrize("hangs", [True, False], ids=["on a token", "on none"])
+def test_a_session_that_began_with_a_login_outlives_it(office: Office, hangs: bool) -> None:
+    token = office.desk.add_token("ann", PersonRole.ANALYST)
+    shown = office.desk.person(token)
+    assert shown is not None
+    once = office.desk.add_token(
+        *("ann", PersonRole.ANALYST),
+        expires=NOON + SECOND,
+        purpose=TokenPurpose.LOGIN,
+        parent=shown.token if hangs else None,
+    )
+    person = office.desk.use_once(once)
+    assert person is not None
+    session = office.desk.add_token(
+        *("ann", PersonRole.ANALYST),
+        expires=NOON + LENGTH,
+        purpose=TokenPurpose.SESSION,
+        parent=person.token,
+    )
+    office.clock.move(2)
+    office.desk.add_token("bob", PersonRole.ANALYST)  # forgets the login
+    assert office.desk.person(session, TokenPurpose.SESSION) is not None
+    office.desk.revoke(shown.token)
+    assert (office.desk.person(session, TokenPurpose.SESSION) is None) is hangs
+
+
 def test_what_browsers_held_is_forgotten(office: Office) -> None:
     for _ in range(3):
         office.desk.add_token(

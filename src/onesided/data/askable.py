@@ -14,6 +14,7 @@ from typing import Any, Protocol, Self, TypeAlias
 
 from onesided.data.cells import USUAL_QUANTILES, HistogramRelease, QuantileRelease
 from onesided.data.listed import ReleaseEntry
+from onesided.data.planned.allocation import Allocation, Wish
 from onesided.data.planned.plan import Plan
 from onesided.data.planned.sample import SamplePlan
 from onesided.data.release import QueryRelease, Release, TableRelease
@@ -147,6 +148,17 @@ class Plans(Protocol):
         groups: int | None = None,
         **asked: Any,
     ) -> Plan: ...
+
+    def questions(
+        self,
+        questions: str | Sequence[Wish],
+        *,
+        budget: Number | None = None,
+        error: Number | None = None,
+        nonsensitive_share: float | None = None,
+        groups: int | None = None,
+        **asked: Any,
+    ) -> Allocation: ...
 
     def sample(
         self,

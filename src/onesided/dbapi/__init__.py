@@ -90,6 +90,7 @@ __all__ = [
     "connect",
     "paramstyle",
     "threadsafety",
+    "translated",
 ]
 
 

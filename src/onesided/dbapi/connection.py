@@ -32,12 +32,20 @@ class Connection:
     NotSupportedError = errors.NotSupportedError
 
     def __init__(
-        self, dataset: Askable, epsilon: Number | None, purse: Purse, options: Mapping[str, Any]
+        self,
+        dataset: Askable,
+        epsilon: Number | None,
+        purse: Purse,
+        options: Mapping[str, Any],
+        *,
+        owns: bool = False,
     ) -> None:
+        """`owns`: the data set is closed with the connection."""
         if epsilon is not None:
             privacy_loss(epsilon)
         self._dataset: Askable | None = dataset
         self._options = joined(options, {} if epsilon is None else {EPSILON: epsilon})
+        self._owns = owns
         self.purse = purse
 
     @property
@@ -79,8 +87,10 @@ class Connection:
         _ = self.dataset
 
     def close(self) -> None:
-        """Let go of the data set, which stays open for others."""
-        self._dataset = None
+        """Let go of the data set, which stays open for others unless it was opened for this."""
+        dataset, self._dataset = self._dataset, None
+        if self._owns and dataset is not None:
+            dataset.close()
 
     def __enter__(self) -> Self:
         return self

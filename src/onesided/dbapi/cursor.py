@@ -19,7 +19,7 @@ Row: TypeAlias = tuple[Any, ...]
 Description: TypeAlias = tuple[str, str, None, None, None, None, None]
 
 
-class Answering(Protocol):
+class StatementAsker(Protocol):
     """What a cursor needs of its connection."""
 
     def ask(
@@ -37,14 +37,14 @@ class Cursor:
     lastrowid = None
     """Of PEP 249; nothing is ever written."""
 
-    def __init__(self, connection: Answering) -> None:
-        self._connection: Answering | None = connection
+    def __init__(self, connection: StatementAsker) -> None:
+        self._connection: StatementAsker | None = connection
         self._release: QueryRelease | None = None
         self._rows: Iterator[Row] = iter(())
         self._place = 0
 
     @property
-    def connection(self) -> Answering:
+    def connection(self) -> StatementAsker:
         """Where it came from."""
         if self._connection is None:
             raise InterfaceError("The cursor is closed; make a new one.")

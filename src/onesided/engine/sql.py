@@ -20,6 +20,7 @@ from onesided.engine.base import Coins, CountQuery, Lookup, Ngrams, SampleQuery,
 from onesided.engine.beside import SecretLookup, chosen_units, looked_up_beside
 from onesided.engine.flavour import Cut, Flavour
 from onesided.engine.lookups import looked_up
+from onesided.engine.maps import ClosedPredicate, closed_rows
 from onesided.engine.ngrams import view, widened
 from onesided.language import BoundKey, BoundPredicate, Field, Schema, Type
 from onesided.language.tree import Column
@@ -102,6 +103,8 @@ class Statements:
 
     def sample(self, query: SampleQuery) -> str:
         """The chosen columns of all rows of the kept units that satisfy `where`."""
+        if self._judges_rows(query.policy):
+            return self._by_unit.sample(query)
         columns = ", ".join(map(self.flavour.name, query.columns))
         chosen = self._selected(query.where)
         if self._single:
@@ -135,6 +138,8 @@ class Statements:
 
     def count(self, query: CountQuery) -> str:
         """One row per group: its keys, then the counts (or sums) of all and non-sensitive units."""
+        if self._judges_rows(query.policy):
+            return self._by_unit.count(query)
         if query.grams is not None:
             return self._over(query.grams).count(replace(query, grams=None))
         if query.lookups:
@@ -282,15 +287,22 @@ class Statements:
         named = self._named_groups(query, [*groups]) if groups else []
         read = {name for key in query.by for name in key.columns} if groups else set()
         source = self.relation.reading(read | {*query.policy.columns}, self.flavour)
+        shown, names = [*self._keys, *named], [*self._keys, *groups]
+        if isinstance(query.policy, ClosedPredicate):
+            source = closed_rows(source, query.policy, self._keys, shown, names, self.flavour)
+            shown = names
         return self._chosen(
-            f"SELECT {', '.join([*self._keys, *named])}, "
-            f"bool_or({self._is_sensitive(query.policy)}) AS osd_sensitive FROM {source} osd_t "
-            f"WHERE {self._present()} GROUP BY {', '.join([*self._keys, *groups])}"
+            f"SELECT {', '.join(shown)}, bool_or({self._is_sensitive(query.policy)}) "
+            f"AS osd_sensitive FROM {source} osd_t "
+            f"WHERE {self._present()} GROUP BY {', '.join(names)}"
         )
 
     def _kept_units(self, policy: BoundPredicate, coins: Coins) -> str:
         kept = self._kept(f"bool_or({self._is_sensitive(policy)})", self._key_text(), coins)
         source = self.relation.reading(policy.columns, self.flavour)
+        if isinstance(policy, ClosedPredicate):
+            keys = self._keys
+            source = closed_rows(source, policy, keys, keys, keys, self.flavour)
         return self._chosen(
             f"SELECT {self._listed_keys}, FALSE AS osd_sensitive FROM {source} osd_t "
             f"WHERE {self._present()} GROUP BY {self._listed_keys} HAVING {kept}"
@@ -310,7 +322,19 @@ class Statements:
         coin = self.flavour.sha256(f"{self.relation.coin_key} || {text}")
         return f"CASE WHEN {sensitive} THEN FALSE ELSE {coin} < '{coins.threshold}' END"
 
+    def _judges_rows(self, policy: BoundPredicate) -> bool:
+        """Whether rows would be judged one by one under a policy that is for units alone."""
+        return self._single and isinstance(policy, ClosedPredicate)
+
+    @property
+    def _by_unit(self) -> Self:
+        """The same statements, that bring the rows of a unit together even where it has one."""
+        return replace(self, relation=replace(self.relation, unique=False))
+
     def _is_sensitive(self, policy: BoundPredicate) -> str:
+        """Of a row; of a closed policy `closed_rows` has found it out."""
+        if isinstance(policy, ClosedPredicate):
+            return "osd_row"
         return f"(({policy.render(self.flavour.writer)}) IS NOT FALSE)"
 
     def _selected(self, where: BoundPredicate | None) -> str:

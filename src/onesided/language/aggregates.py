@@ -22,7 +22,7 @@ from onesided.language.query import Aggregate, SelectFigure
 from onesided.language.refusals import shown
 from onesided.language.tree import And, Case, Expression, IsNull, Literal, Not
 
-_PLAIN = (exp.Count, exp.CountIf, exp.Sum, exp.Avg)
+_PLAIN = (exp.Count, exp.CountIf, exp.Sum, exp.Avg, exp.ApproxDistinct)
 AGGREGATES = (*_PLAIN, exp.Filter)
 """The nodes that stand for figures."""
 
@@ -81,6 +81,8 @@ class FigureReader:
             raise RequestError(f"{shown(node)} is not allowed: an aggregate has one argument.")
         if type(node) is exp.Count:
             return self._count(node)
+        if type(node) is exp.ApproxDistinct:
+            return self._units(exp.Distinct(expressions=[node.this.copy()]))
         if type(node) is exp.CountIf:
             return _where(SelectFigure(Aggregate.ROWS), self._tree(node.this))
         if type(unwrapped(node.this)) is exp.Distinct:
@@ -107,13 +109,20 @@ class FigureReader:
         trees = [self._tree(part) for part in parts]
         match trees:
             case [Case(None, ((condition, key),), None)]:
-                return _where(SelectFigure(Aggregate.UNITS, (Key(key).name,)), condition)
+                return _where(_units_or_values(key), condition)
+            case [key]:
+                return _units_or_values(key)
         return SelectFigure(Aggregate.UNITS, tuple(Key(tree).name for tree in trees))
 
     def _tree(self, node: object) -> Expression:
         """What a part of a row is, in its canonical form."""
         refuse_aggregate(node)
         return RowExpressions(self.names).convert(node, 0)
+
+
+def _units_or_values(tree: Expression) -> SelectFigure:
+    """Of one column, which is the units' key, or of which the values are counted."""
+    return SelectFigure(Aggregate.UNITS, (Key(tree).name,), value=Key.parse(canonical_text(tree)))
 
 
 def _sum(tree: Expression, node: exp.Expression) -> SelectFigure:

@@ -65,9 +65,7 @@ class StoredAccount:
 
     def snapshot(self, fingerprint: str) -> Snapshot:
         """The current snapshot if `fingerprint` is its name, else a new one with a new coin key."""
-        check_label(fingerprint, "fingerprint of the data")
-        with self._store.reading() as rows:
-            found = current_snapshot(rows, self._number, fingerprint)
+        found = self.known_snapshot(fingerprint)
         if found is None:
             with self._store.writing() as rows:
                 # Another process may have been faster.
@@ -75,6 +73,12 @@ class StoredAccount:
                     rows, self._number, fingerprint
                 )
         return found
+
+    def known_snapshot(self, fingerprint: str) -> Snapshot | None:
+        """The current snapshot if `fingerprint` is its name; makes none."""
+        check_label(fingerprint, "fingerprint of the data")
+        with self._store.reading() as rows:
+            return current_snapshot(rows, self._number, fingerprint)
 
     def quote(self, spending: Spending, snapshot: Snapshot, *, reserves: bool = False) -> Quote:
         """What `spending` would cost, without paying; `reserves` as in an order."""

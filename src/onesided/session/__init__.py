@@ -24,6 +24,7 @@ results.py (SQL), lookups.py (secret tables beside the data) and withheld.py (wh
 
 from __future__ import annotations
 
+from onesided.data.planned.allocation import Wish
 from onesided.data.planned.plan import Plan
 from onesided.session.dataset import Dataset
 from onesided.session.description import load_dataset
@@ -31,7 +32,6 @@ from onesided.session.domains import OTHER
 from onesided.session.engines import schema_of
 from onesided.session.lookups import LookupTable
 from onesided.session.opening import open_dataset
-from onesided.session.planning.allocation import Wish
 from onesided.session.statement import statements
 
 __all__ = [

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from onesided.data.askable import USUAL_CELLS
 from onesided.data.release import ReleaseKind
+from onesided.language import Key
 from onesided.language.tree import Value
 from onesided.loss import Number
 from onesided.mechanisms.rr import RandomizedResponse
@@ -21,12 +22,13 @@ from onesided.session.grouping import Grouping
 from onesided.session.questions.base import Question
 from onesided.session.questions.bounded import AUTO, BoundedCount
 from onesided.session.questions.choosing import counting, released_mechanism
+from onesided.session.questions.composed import AskedStatement, statement
 from onesided.session.questions.counts import CountingQuestion
+from onesided.session.questions.distinct import DistinctCounts, valued
 from onesided.session.questions.figures import Bound, Limits
 from onesided.session.questions.ngrams import ngram_groups
 from onesided.session.questions.ranked import RankedCounts, celled
 from onesided.session.questions.samples import Samples, chosen_columns
-from onesided.session.questions.select import AskedSelect, statement
 from onesided.session.questions.sums import Means, Sums, present_groups
 from onesided.session.questions.touches import SampledTouches, Touches
 from onesided.session.scope import Scope
@@ -214,6 +216,35 @@ class Asker:
         )
 
     @arguments_named
+    def distinct(
+        self,
+        epsilon: Fraction,
+        column: str,
+        by: Sequence[str] | str = (),
+        where: str | None = None,
+        *,
+        max_values: int | None = None,
+        max_groups: int | None = None,
+        domain: Mapping[str, Sequence[Any]] | None = None,
+        policy: str | Policy | None = None,
+        part: Mapping[str, Any] | None = None,
+    ) -> DistinctCounts:
+        """How many different values of a column there are in each group."""
+        within = self.facts.scope(policy, part)
+        groups = self.facts.grouping(within, by, where, max_groups, domain)
+        schema = self.facts.schema
+        value = Key.parse(column).bind(schema)
+        pairs = valued(self.facts, schema, groups, value, max_values)
+        return DistinctCounts(
+            facts=self.facts,
+            scope=within,
+            epsilon=epsilon,
+            groups=groups,
+            pairs=pairs,
+            value=value,
+        )
+
+    @arguments_named
     def quantile(
         self,
         epsilon: Fraction,
@@ -289,17 +320,19 @@ class Asker:
         mechanism: str = "auto",
         max_groups: int | None = None,
         max_rows: int | None = None,
+        max_values: int | None = None,
         bounds: Mapping[str, Bound] | None = None,
         grid: Mapping[str, Number] | None = None,
         nonnegative: Collection[str] = (),
         domain: Mapping[str, Sequence[Any]] | None = None,
         policy: str | Policy | None = None,
         part: Mapping[str, Any] | None = None,
-    ) -> AskedSelect:
+    ) -> AskedStatement:
         """One SELECT, a question for each of its figures."""
         limits = Limits(
             max_groups=max_groups,
             max_rows=max_rows,
+            max_values=max_values,
             bounds=bounds or {},
             grid=grid or {},
             nonnegative=nonnegative,

@@ -156,8 +156,7 @@ class DatasetFacts:
         """
         self.withheld.refuse(column.columns, "counted in cells")
         one = self.unit.is_row or self.rows_are_units
-        constant = {*self.unit.columns, *self._determined, *determined}
-        single = one or constant.issuperset(column.columns)
+        single = one or self.constant(determined).issuperset(column.columns)
         if not single and groups.single:
             check_bound(max_groups)
             check_choice(groups.keys)
@@ -196,6 +195,10 @@ class DatasetFacts:
             # Units are left out, so that their number does not stand for the total.
             return replace(groups, every_unit_once=False)
         return groups
+
+    def constant(self, determined: Collection[str] = ()) -> frozenset[str]:
+        """The columns that are constant within each unit, some `determined` ones among them."""
+        return frozenset({*self.unit.columns, *self._determined, *determined})
 
     @property
     def _determined(self) -> frozenset[str]:

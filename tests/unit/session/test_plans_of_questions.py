@@ -12,10 +12,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import onesided as osd
+from onesided.data.planned.least import least_epsilon
 from onesided.engine.duckdb.engine import DuckDBEngine
 from onesided.errors import RequestError
 from onesided.session import kept
-from onesided.session.planning.least import least_epsilon
 from support.visits import POLICY, ROOMS, UNIT, sensitive_units, visits
 
 DOMAIN = {"room": list(ROOMS)}

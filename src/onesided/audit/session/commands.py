@@ -40,6 +40,7 @@ _OPTIONS = {
     "grid": "--grid",
     "max_groups": "--max-groups",
     "max_rows": "--max-rows",
+    "max_values": "--max-values",
     "epsilon": "--epsilon",
     "purpose": "--purpose",
 }

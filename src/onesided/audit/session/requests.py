@@ -20,7 +20,10 @@ MANY_GROUPS = 20
 """More than there ever are: what follows from the number of groups then follows from the data."""
 LARGE = "20"
 EPSILONS = ("1", "1", "0.1", "4", LARGE)
-_KINDS = ("count", "count", "count", "sample", "sample", "sum", "mean", "sql", "quantile")
+_KINDS = (
+    *("count", "count", "count", "sample", "sample", "sum", "mean", "sql"),
+    *("quantile", "distinct"),
+)
 _USUAL = ("one-sided", "one-sided", "rr", "auto", "laplace", "residual", "hybrid")
 _PARTS = {
     Type.DATE: ("weekday({})",),
@@ -189,6 +192,13 @@ class Asking:
             asked["max_groups"] = self.dice.pick((1, 3))
         return asked
 
+    def _distinct(self) -> dict[str, Any]:
+        names = [each for each in (ROOM, AGE, ODD, MOMENT) if self._known(each)]
+        asked = {**self._groups(), "column": self._key(self.dice.pick(names))}
+        if self.unit:
+            asked["max_values"] = self.dice.pick((1, 3))
+        return asked
+
     def _sql(self) -> dict[str, Any]:
         key = self.dice.pick(
             [
@@ -200,6 +210,7 @@ class Asking:
         units = f"COUNT(DISTINCT {', '.join(self.unit)})" if self.unit else "COUNT(*)"
         column = self.dice.pick(self._numbers())
         figures = [units, f"SUM({column})", f"AVG({column})", f"MEDIAN({column})"]
+        figures.append(f"COUNT(DISTINCT {column})")
         chosen = ", ".join(self.dice.some(figures, 2))
         where = self._filter().get("where")
         text = f"SELECT {key} AS g, {chosen} FROM data"
@@ -214,7 +225,7 @@ class Asking:
             "mechanism": self.dice.pick(("one-sided", "rr", "auto")),
         }
         if self.unit:
-            asked |= {"max_groups": 2, "max_rows": 2}
+            asked |= {"max_groups": 2, "max_rows": 2, "max_values": 2}
         return asked
 
     def _groups(self) -> dict[str, Any]:

@@ -5,5 +5,7 @@ option.py    one way to answer, with its expected errors
 curve.py     what each bound on groups costs
 plan.py      all ways to answer one question
 sample.py    what to expect of a sample
+least.py     the least ε for a wanted error
+allocation.py  how a list of questions shares a budget
 drawing.py   the chart of a plan
 """

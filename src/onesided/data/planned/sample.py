@@ -8,7 +8,30 @@ from fractions import Fraction
 from typing import Any
 
 from onesided.data.planned.price import exact_of, text_of
+from onesided.digits import plus_minus
 from onesided.loss import show
+
+
+@dataclass(frozen=True)
+class PlannedMargin:
+    """A count that a sample is to be weighted by.
+
+    - `name`: what it groups by.
+    - `groups`: how many there are; None where they are found on the way.
+    - `noise`: the expected error of a group; None where nobody can say.
+    """
+
+    name: str
+    mechanism: str
+    groups: int | None
+    noise: float | None
+
+    @property
+    def said(self) -> str:
+        """Both in words."""
+        found = "groups that are found" if self.groups is None else f"{self.groups:,} groups"
+        noise = "" if self.noise is None else f", {plus_minus(self.noise)} a group expected"
+        return f"{self.name}: {found} by {self.mechanism}{noise}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,6 +46,7 @@ class SamplePlan:
     - `columns`: the columns that will leave.
     - `lookups`: in words, what rows of lookup tables cost that decide over several units.
     - `time_zones`: in words, where hours and days of columns are taken by declaration.
+    - `stands_for`: in words, the counts that it is to be weighted by, and how exact they are.
     """
 
     epsilon: Fraction
@@ -37,6 +61,7 @@ class SamplePlan:
     columns: tuple[str, ...]
     lookups: tuple[str, ...] = ()
     time_zones: tuple[str, ...] = ()
+    stands_for: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON; exact numbers are texts."""
@@ -48,6 +73,7 @@ class SamplePlan:
             "columns": list(self.columns),
             "lookups": list(self.lookups),
             "time_zones": list(self.time_zones),
+            "stands_for": list(self.stands_for),
             "cost": text_of(self.cost),
             "fits": self.fits,
             "supposed_from": list(self.sources),
@@ -71,6 +97,7 @@ class SamplePlan:
             columns=tuple(said["columns"]),
             lookups=tuple(said["lookups"]),
             time_zones=tuple(said["time_zones"]),
+            stands_for=tuple(said.get("stands_for", ())),
         )
 
     @property
@@ -91,7 +118,7 @@ class SamplePlan:
         return html.card(
             f"Plan of a sample at ε = {show(self.epsilon)}",
             html.facts({**facts, "supposed": "; ".join(self.sources)}),
-            *map(html.note, [*self.lookups, *self.time_zones]),
+            *map(html.note, [*self.stands_for, *self.lookups, *self.time_zones]),
         )
 
     def __str__(self) -> str:
@@ -99,7 +126,8 @@ class SamplePlan:
         fits = "" if self.fits else ", over budget"
         leaving = f"columns that will leave: {', '.join(self.columns)}"
         first = f"{self.said}; cost ε = {cost}{fits}"
-        return "\n".join([first, leaving, *self.lookups, *self.time_zones, *self.sources])
+        notes = [*self.stands_for, *self.lookups, *self.time_zones, *self.sources]
+        return "\n".join([first, leaving, *notes])
 
 
 def _left(plan: SamplePlan) -> str:

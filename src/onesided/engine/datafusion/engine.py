@@ -39,6 +39,7 @@ from onesided.engine.datafusion.source import (
     from_frame,
 )
 from onesided.engine.frame_rows import sensitive_rows
+from onesided.engine.maps import HeldMap
 from onesided.engine.remote import RemoteEngine, cast_batch, check_format
 from onesided.engine.sources import Files
 from onesided.engine.sql import Relation, Statements
@@ -49,6 +50,7 @@ from onesided.language import BoundPredicate, Field, Predicate, Schema, Type
 _ROWS = "osd_rows"
 _POLICY = "osd_policy"
 _PUBLIC = "osd_public_"
+_PLACES, _MOVES = "osd_places", "osd_moves"
 _BESIDE = "osd_beside"
 _KEY = "osd_coin_key"
 _FLAVOUR = DataFusionFlavour()
@@ -168,6 +170,12 @@ class DataFusionEngine(RemoteEngine):
         relation = f"{_PUBLIC}{table.name}"
         self._register(relation, table.content)
         return replace(table, relation=_FLAVOUR.name(relation))
+
+    def hold_map(self, places: pa.Table, moves: pa.Table | None) -> HeldMap:
+        self._register(_PLACES, places)
+        if moves is not None:
+            self._register(_MOVES, moves)
+        return HeldMap(_PLACES, None if moves is None else _MOVES)
 
     def lookup_table(
         self, name: str, source: Any, table: str | None, format: Mapping[str, Any] | None

@@ -32,6 +32,7 @@ from onesided.engine.duckdb.mending import is_unreadable, mended, reads_all
 from onesided.engine.duckdb.source import FRAME, NAME, ORDER, POLICY, opened_source
 from onesided.engine.duckdb.types import column_of, field_of
 from onesided.engine.frame_rows import sensitive_rows
+from onesided.engine.maps import HeldMap
 from onesided.engine.sources import Files
 from onesided.engine.sql import Relation, Statements
 from onesided.engine.streams import HeldTable
@@ -42,6 +43,7 @@ from onesided.language import BoundPredicate, Field, Predicate, Schema, Type
 BATCH_ROWS = 122_880
 _KEY_VARIABLE = "osd_coin_key"
 _PUBLIC = "osd_public_"
+_PLACES, _MOVES = "osd_places", "osd_moves"
 _FLAVOUR = DuckDBFlavour()
 Result = TypeVar("Result")
 
@@ -211,6 +213,12 @@ class DuckDBEngine:
         self._connection.register(relation, table.content)
         return replace(table, relation=_FLAVOUR.name(relation))
 
+    def hold_map(self, places: pa.Table, moves: pa.Table | None) -> HeldMap:
+        self._connection.register(_PLACES, places)
+        if moves is not None:
+            self._connection.register(_MOVES, moves)
+        return HeldMap(_PLACES, None if moves is None else _MOVES)
+
     def lookup_table(
         self, name: str, source: Any, table: str | None, format: Mapping[str, Any] | None
     ) -> FoundTable:
@@ -231,6 +239,10 @@ class DuckDBEngine:
         """How far the running statement is; DuckDB answers this beside the running statement."""
         percent = self._connection.query_progress()
         return percent / 100 if percent >= 0 else None
+
+    def stop(self) -> None:
+        """End the running statement."""
+        self._connection.interrupt()
 
     def close(self) -> None:
         self._connection.close()

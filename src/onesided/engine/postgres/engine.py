@@ -26,6 +26,7 @@ from onesided.engine.base import (
 )
 from onesided.engine.beside import Beside, FoundTable, SecretLookup, check_unique, repeated_keys
 from onesided.engine.columns_read import ColumnsRead
+from onesided.engine.maps import HeldMap
 from onesided.engine.postgres.beside import ServerTables
 from onesided.engine.postgres.catalog import Table, find_table, row_sums
 from onesided.engine.postgres.connection import (
@@ -40,6 +41,7 @@ from onesided.engine.postgres.connection import (
     schemas_of_user,
 )
 from onesided.engine.postgres.flavour import PostgresFlavour
+from onesided.engine.postgres.maps import written_table
 from onesided.engine.postgres.statements import PostgresStatements
 from onesided.engine.remote import RemoteEngine, cast_batch, check_format
 from onesided.engine.sql import Relation
@@ -149,6 +151,9 @@ class PostgresEngine(RemoteEngine):
         """Of the table and of those beside it."""
         own = self.table.state(transaction.rows)
         return self._beside.fingerprint(own, self._tables.states(transaction.rows))
+
+    def hold_map(self, places: pa.Table, moves: pa.Table | None) -> HeldMap:
+        return HeldMap(written_table(places), None if moves is None else written_table(moves))
 
     def lookup_table(
         self, name: str, source: Any, table: str | None, format: Mapping[str, Any] | None

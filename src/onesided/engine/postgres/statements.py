@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from onesided.engine.base import CountQuery
+from onesided.engine.maps import ClosedPredicate
 from onesided.engine.sql import Statements, amounts
 from onesided.language import Type
 
@@ -28,8 +29,8 @@ class PostgresStatements(Statements):
     many_units: bool = True
 
     def _pairs(self, query: CountQuery, groups: list[str]) -> tuple[str, str]:
-        """Pairs with the sensitivity of their unit; a coin is tossed once per unit, by a join."""
-        if query.coins is not None:
+        """Pairs with the sensitivity of their unit; coins and closed policies come by a join."""
+        if query.coins is not None or isinstance(query.policy, ClosedPredicate):
             return super()._pairs(query, groups)
         pairs = self._pairs_of_all_rows(query, groups)
         listed = [*self._keys, *groups]

@@ -31,6 +31,7 @@ from onesided.engine.beside import (
 )
 from onesided.engine.columns_read import ColumnsRead
 from onesided.engine.flavour import Flavour
+from onesided.engine.maps import HeldMap
 from onesided.engine.remote import RemoteEngine, cast_batch
 from onesided.engine.spark.failures import opening, releasing
 from onesided.engine.spark.flavour import (
@@ -170,6 +171,15 @@ class SparkEngine(RemoteEngine):
                 "name their state with a version."
             )
         return self._beside.fingerprint(known[0], known[1:])
+
+    def hold_map(self, places: pa.Table, moves: pa.Table | None) -> HeldMap:
+        with opening(), self._pinned():
+            views = [
+                None if each is None else self._named(self._spark.createDataFrame(each))
+                for each in (places, moves)
+            ]
+        assert views[0] is not None
+        return HeldMap(views[0], views[1])
 
     def lookup_table(
         self, name: str, source: Any, table: str | None, format: Mapping[str, Any] | None

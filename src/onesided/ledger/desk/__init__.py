@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from onesided.ledger.desk.base import (
+    QUESTION_KINDS,
     Acceptance,
     Allowance,
     Decision,
@@ -24,6 +25,7 @@ from onesided.ledger.desk.opening import open_desk
 from onesided.ledger.desk.protocols import Desk
 
 __all__ = [
+    "QUESTION_KINDS",
     "Acceptance",
     "Allowance",
     "Decision",

@@ -15,6 +15,7 @@ from fractions import Fraction
 from onesided.errors import RequestError
 from onesided.ledger.base import Charge, Json, Order, Snapshot
 from onesided.loss import show
+from onesided.spelling import meant
 
 
 class DeskConflict(RequestError):
@@ -28,6 +29,11 @@ class QueueFull(RequestError):
 def new_job_id() -> str:
     """A name of 128 random bits for a job, fit for an address; nobody guesses another's."""
     return secrets.token_urlsafe(16)
+
+
+_KINDS = "count sum mean sample sql quantile histogram ngrams touches"
+QUESTION_KINDS = tuple(_KINDS.split())
+"""What can be asked, by the names under which rights allow it."""
 
 
 class PersonRole(StrEnum):
@@ -99,6 +105,16 @@ class Rights:
     most_in_all: Fraction | None = None
     least: Fraction | None = None
     needs_approval: bool = False
+
+    def __post_init__(self) -> None:
+        for kind in sorted((self.kinds or frozenset()) - set(QUESTION_KINDS)):
+            raise RequestError(
+                f"There is no kind of question {kind!r}{meant(kind, QUESTION_KINDS)}; "
+                f"there are {', '.join(QUESTION_KINDS)}."
+            )
+        for amount in (self.most_per_release, self.most_in_all, self.least):
+            if amount is not None and amount < 0:
+                raise RequestError("An epsilon in somebody's rights must not be below 0.")
 
     def refusal(self, kind: str, epsilon: Fraction) -> str | None:
         """Why a question of this kind at this ε may not be asked; None where it may."""
@@ -220,6 +236,7 @@ class Decision:
 class QuestionJob:
     """A question on its way, as it may be seen at the time of the call.
 
+    - `seen`: the time of the call, by the clock of the desk.
     - `asked`: when it came. `starts`, `deadline`: its slot; None before it was accepted.
     - `expires`: until when it can be approved, and `greatest_cost` at what price at most.
     - `cost`: what it added to the account's ε when it was accepted; public.
@@ -235,6 +252,7 @@ class QuestionJob:
     question: Json = field(repr=False)
     purpose: str
     state: JobState
+    seen: datetime = field(compare=False)
     asked: datetime
     snapshot: int
     requests: tuple[str, ...]
@@ -246,6 +264,13 @@ class QuestionJob:
     charges: tuple[int, ...] = ()
     releases: tuple[int, ...] = ()
     decision: Decision | None = None
+
+    @property
+    def left(self) -> timedelta:
+        """What was left until its deadline when it was seen; nothing where it has none."""
+        if self.deadline is None:
+            return timedelta(0)
+        return max(self.deadline - self.seen, timedelta(0))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -66,6 +66,8 @@ def add_token(
         "DELETE FROM desk_tokens WHERE purpose <> ? AND expires <= ?",
         (TokenPurpose.ACCESS.value, to_text(now)),
     )
+    if parent is not None:
+        parent = _lasting(rows, parent)
     token = PREFIX + secrets.token_urlsafe(_BYTES)
     times = to_text(now), None if expires is None else to_text(expires), None
     rows.run(
@@ -147,6 +149,12 @@ _ARTICLE = {
     PersonRole.ANALYST: "an analyst",
     PersonRole.AUDITOR: "an auditor",
 }
+
+
+def _lasting(rows: LedgerRows, parent: str) -> str | None:
+    """The token that a new one hangs on: of a login, which is over, the one that it came from."""
+    row = rows.run("SELECT purpose, parent FROM desk_tokens WHERE id = ?", (parent,)).fetchone()
+    return row[1] if row is not None and row[0] == TokenPurpose.LOGIN.value else parent
 
 
 def _valid(rows: LedgerRows, now: datetime, token_id: str) -> bool:

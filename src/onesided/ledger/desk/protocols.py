@@ -64,7 +64,7 @@ class Desk(Protocol):
         """A new token of 256 bits, which is returned this once; its SHA-256 is kept.
 
         A name has one role: DeskConflict while it has a valid token of another. With the id of a
-        `parent` the token is valid as long as that one is.
+        `parent` the token is valid as long as that one is; of a login, the one that it came from.
         """
         ...
 

@@ -83,6 +83,7 @@ class JobRow:
             question=posed.question,
             purpose=posed.purpose,
             state=state,
+            seen=now,
             asked=self.asked,
             snapshot=self.snapshot,
             requests=self.requests,

@@ -8,8 +8,6 @@ pricing.py   what an option costs on the account as it stands
 learnt.py    what was released already, and what follows from it for a question
 options.py   the options of a plan
 samples.py   the plan of a sample
-least.py     the least ε for a wanted error
-allocation.py  how a list of questions shares a budget
 
 Plans themselves, and how they show themselves, are values of `onesided.data.planned`.
 """

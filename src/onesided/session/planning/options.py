@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from onesided.data.planned.curve import Curve
+from onesided.data.planned.least import MOST_PLANNED, Aim
 from onesided.data.planned.option import Missing, Option
 from onesided.errors import MechanismRefused
 from onesided.loss import show
@@ -17,7 +18,6 @@ from onesided.mechanisms.rr import RandomizedResponse
 from onesided.session.asking import Asker
 from onesided.session.best_bound import bound_curve, with_bound, without_bound
 from onesided.session.grouping import Grouping
-from onesided.session.planning.least import MOST_PLANNED, Aim
 from onesided.session.planning.pricing import Pricing
 from onesided.session.questions.counts import COUNT, CountingQuestion
 from onesided.session.questions.expected import Expectation

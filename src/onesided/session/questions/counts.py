@@ -104,7 +104,7 @@ class CountingQuestion(Question):
             noise=said.noise,
             randomness=self.randomness,
             columns=layout.schema,
-            error={**layout.covered, **expected_json(self)},
+            error={**layout.covered, **expected_json(self), **_variance(said)},
         )
 
     def layout(self, said: MeasurementTerms) -> Layout:
@@ -180,6 +180,11 @@ class Counts(CountingQuestion, Runnable):
         keys, data = reading.histogram(self.groups, only_sensitive=self.bins_by_policy)
         measurement = self.mechanism.measure(data, self.epsilon, reading.rng)
         return payload_of(self.layout(self.said).table(keys, data, measurement))
+
+
+def _variance(said: MeasurementTerms) -> dict[str, str]:
+    """That of a group's noise, for whoever computes with the released figures."""
+    return {} if said.variance is None else {"variance_per_group": f"{said.variance:.6g}"}
 
 
 def resized(public: PublicShape, size: float) -> PublicShape:

@@ -29,6 +29,7 @@ from onesided.session.grouping import Grouping
 from onesided.session.public import determined, lookups
 from onesided.session.questions.choosing import counting
 from onesided.session.questions.counts import CountingQuestion
+from onesided.session.questions.distinct import DistinctCounts, valued
 from onesided.session.questions.ranked import RankedCounts, celled
 from onesided.session.questions.sums import Means, Sums, TotalsQuestion, present_groups
 from onesided.session.results import AskedFigure
@@ -36,7 +37,7 @@ from onesided.session.scope import Scope
 
 Bound: TypeAlias = Number | tuple[Number, Number]
 
-GroupQuestion: TypeAlias = CountingQuestion | TotalsQuestion | RankedCounts
+GroupQuestion: TypeAlias = CountingQuestion | TotalsQuestion | RankedCounts | DistinctCounts
 """A question about groups."""
 
 
@@ -46,6 +47,8 @@ class Limits:
 
     - `max_groups`: the most groups that count for one unit.
     - `max_rows`: the most rows that count for one unit in a group, for COUNT(*) and AVG.
+    - `max_values`: the most pairs of a group and a value that count for one unit, for
+      COUNT(DISTINCT …) of anything but the units' key.
     - `bounds`: for each column or expression that is summed, B; or a pair, between which the value
       of each row is known to lie. B is then the most that `max_rows` rows add.
     - `grid`: the width of a step of it.
@@ -56,6 +59,7 @@ class Limits:
 
     max_groups: int | None = None
     max_rows: int | None = None
+    max_values: int | None = None
     bounds: Mapping[str, Bound]
     grid: Mapping[str, Number]
     nonnegative: Collection[str]
@@ -141,6 +145,8 @@ class Figures:
         }
         single = self.facts.rows_are_units
         if figure.aggregate is Aggregate.UNITS:
+            if figure.value is not None and figure.columns != self.facts.unit.columns:
+                return self._distinct(figure.value, groups, around)
             _check_unit(figure, self.facts.unit)
         if figure.aggregate is Aggregate.GROUPS:
             return counting(OneSided.name, groups, **around)
@@ -179,6 +185,13 @@ class Figures:
             cells=cells,
             **around,
         )
+
+    def _distinct(self, named: Key, groups: Grouping, around: Mapping[str, Any]) -> DistinctCounts:
+        """The number of values that are not the units' key."""
+        value = named.bind(self.schema)
+        constant = determined(self._joined, self.facts.unit.columns)
+        pairs = valued(self.facts, self.schema, groups, value, self.limits.max_values, constant)
+        return DistinctCounts(groups=groups, pairs=pairs, value=value, **around)
 
     def _rows(self, figure: SelectFigure) -> Amount:
         if self.limits.max_rows is None:

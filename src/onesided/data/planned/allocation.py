@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from onesided.data.planned.least import Aim
 from onesided.data.planned.plan import Plan
 from onesided.errors import RequestError
 from onesided.loss import Number, positive, show
-from onesided.session.planning.least import Aim
 
 _COMMENT = re.compile(r"--\s*error\s*:\s*(\S+)\s*$", re.IGNORECASE | re.MULTILINE)
 _PIECES = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|;|[^;'\"-]+|-|'|\"")

@@ -1,0 +1,240 @@
+"""One data set as it is served: a frozen state, which a steward alone replaces by a newer one.
+
+Files are copied into a private folder when a state is opened, and read from there for as long as
+it is served, by every process of the server and after every restart. Which copy is served says a
+small file beside the copies. What lies in a database stays there: where it changes, paid questions
+end like late ones, and a steward is told.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+import shutil
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from onesided.errors import OnesidedError, RequestError, SourceError
+from onesided.ledger import agreed_terms
+from onesided.loss import privacy_budget
+from onesided.server.config import ServerConfig
+from onesided.server.problems import Problem
+from onesided.session.description import Description
+from onesided.session.frozen import FrozenDataset, copied_sources
+
+_POINTER, _SAMPLES = "state.json", "samples"
+_COPIED = ("source", "public", "lookups")
+_PRIVATE = 0o700
+
+
+class HostedDataset:
+    """A data set under the name that requests know it by."""
+
+    def __init__(self, config: ServerConfig, name: str, described: Description) -> None:
+        self.name = name
+        self._described = described
+        self._sources = config.sources
+        short = hashlib.sha256(name.encode()).hexdigest()[:16]
+        self._folder = config.storage / short
+        self._turn = threading.Lock()
+        self._charging = threading.Lock()
+        self._opening = False
+        self._data: FrozenDataset | None = None
+        self._seen: str | None = None
+        self.notes: list[str] = []
+        """What went wrong with the data, for stewards alone."""
+
+    @property
+    def account_name(self) -> str:
+        """The name that the account is kept under."""
+        return str(self._described.arguments["name"])
+
+    @property
+    def data(self) -> FrozenDataset:
+        """The state that is served; 503 where there is none."""
+        if self._pointer() != self._seen:  # another process of the server has opened another one
+            self.reopen()
+        if self._data is None:
+            raise Problem(
+                503,
+                "The data set is not open; a steward opens it.",
+                headers={"Retry-After": "60"},
+            )
+        return self._data
+
+    @contextmanager
+    def charging(self) -> Iterator[FrozenDataset]:
+        """The state, on which something is charged: no other one is opened meanwhile."""
+        with self._charging:
+            if self._opening:
+                raise Problem(
+                    503,
+                    "A new state of the data set is being opened; ask again when it is there.",
+                    headers={"Retry-After": "5"},
+                )
+            yield self.data
+
+    @contextmanager
+    def opening(self) -> Iterator[None]:
+        """Nothing is charged in the block, which may refuse to open a new state."""
+        with self._charging:
+            if self._opening:
+                raise Problem(409, "A new state of the data set is being opened already.")
+            self._opening = True
+        try:
+            yield
+        finally:
+            self._opening = False
+
+    def keep_sample(self, charge: int, drawn: Path) -> None:
+        """Keep a sample that is too large for the ledger, durably, before it is released."""
+        kept = self._sample(charge)
+        kept.parent.mkdir(mode=_PRIVATE, parents=True, exist_ok=True)
+        draft = kept.with_suffix(f".{secrets.token_hex(8)}")
+        shutil.copyfile(drawn, draft)
+        with draft.open("rb+") as file:
+            os.fsync(file.fileno())
+        draft.replace(kept)
+
+    def kept_sample(self, charge: int) -> Path | None:
+        """Where such a sample lies."""
+        kept = self._sample(charge)
+        return kept if kept.is_file() else None
+
+    def _sample(self, charge: int) -> Path:
+        return self._folder / _SAMPLES / f"{charge}.parquet"
+
+    def start(self) -> None:
+        """Open the state that was served before, or the first one; what fails is noted."""
+        if self._pointer() is not None:
+            self.reopen()
+            return
+        try:
+            self.open_state()
+        except OnesidedError as error:
+            self.note(str(error))
+
+    def reopen(self) -> None:
+        """Open the state that was opened last."""
+        with self._turn:
+            pointer = self._pointer()
+            if pointer is None or pointer == self._seen:
+                return
+            self._seen = pointer
+            try:
+                said = json.loads(pointer)
+                arguments = {**self._arguments(), **said["arguments"]}
+                self._replace(FrozenDataset.open(arguments, opens=False))
+            except (OnesidedError, ValueError, KeyError) as error:
+                self._replace(None)
+                self.note(str(error) if isinstance(error, OnesidedError) else "Open it anew.")
+
+    def open_state(self, source: str | None = None) -> int:
+        """Copy the files, open them as the new state, and serve it; the number of its snapshot.
+
+        - `source`: other files than those of the description, below a folder that it names.
+        """
+        arguments = self._arguments()
+        if source is not None:
+            arguments["source"] = self._allowed(source)
+        with self._turn:
+            folder = self._new_folder()
+            opened: FrozenDataset | None = None
+            try:
+                copied = copied_sources(arguments, folder)
+                opened = FrozenDataset.open(copied, opens=True)
+                self._point(copied, folder)
+            except BaseException:
+                if opened is not None:
+                    opened.close()
+                shutil.rmtree(folder, ignore_errors=True)
+                raise
+            self.notes.clear()
+            self._replace(opened)
+            self._remove_others(folder)
+            return opened.kernel().snapshot.number
+
+    def _arguments(self) -> dict[str, Any]:
+        """Those of the description; of a budget that was raised since, the ledger alone knows."""
+        arguments = dict(self._described.arguments)
+        agreed = agreed_terms(arguments["ledger"], self.account_name)
+        now = None if agreed is None else agreed.budget
+        if now is not None and "budget" in arguments and privacy_budget(arguments["budget"]) < now:
+            del arguments["budget"]
+        return arguments
+
+    def note(self, finding: str) -> None:
+        """Keep what a steward should know of the data; the latest few."""
+        if finding not in self.notes:
+            self.notes = [*self.notes[-9:], finding]
+
+    def close(self) -> None:
+        """Let go of the data; the copies stay for the next start."""
+        with self._turn:
+            self._replace(None)
+
+    def _replace(self, data: FrozenDataset | None) -> None:
+        before, self._data = self._data, data
+        if before is not None:
+            before.close()
+
+    def _allowed(self, source: str) -> str:
+        """A source below one of the folders that stewards may choose from."""
+        if "source" not in self._described.arguments:
+            raise RequestError("The data set lies in a database; open its state without a source.")
+        fixed = source
+        while any(sign in fixed for sign in "*?["):
+            fixed = os.path.dirname(fixed)
+        for folder in self._sources:
+            real = os.path.realpath(folder / fixed)
+            inside = os.path.realpath(folder)
+            if ".." not in Path(source).parts and _is_below(real, inside):
+                return os.path.join(inside, os.path.relpath(folder / source, folder))
+        raise RequestError("The source must lie below a folder that [server] sources names.")
+
+    def _new_folder(self) -> Path:
+        try:
+            self._folder.parent.mkdir(mode=_PRIVATE, parents=True, exist_ok=True)
+            self._folder.mkdir(mode=_PRIVATE, exist_ok=True)
+            for folder in (self._folder.parent, self._folder):
+                folder.chmod(_PRIVATE)
+            folder = self._folder / secrets.token_hex(8)
+            folder.mkdir(mode=_PRIVATE)
+        except OSError:
+            raise SourceError(
+                f"The folder {self._folder.parent} cannot be written; say another storage."
+            ) from None
+        return folder
+
+    def _pointer(self) -> str | None:
+        try:
+            return (self._folder / _POINTER).read_text(encoding="utf-8")
+        except OSError:
+            return None
+
+    def _point(self, arguments: Mapping[str, Any], folder: Path) -> None:
+        """Say durably, and all at once, which copy is served."""
+        copies = {name: arguments[name] for name in _COPIED if name in arguments}
+        text = json.dumps({"folder": folder.name, "arguments": copies}, indent=1)
+        draft = folder / "draft.json"
+        with draft.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(self._folder / _POINTER)
+        self._seen = text
+
+    def _remove_others(self, kept: Path) -> None:
+        with suppress(OSError):
+            for each in self._folder.iterdir():
+                if each.is_dir() and each != kept and each.name != _SAMPLES:
+                    shutil.rmtree(each, ignore_errors=True)
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
