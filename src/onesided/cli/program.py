@@ -44,6 +44,7 @@ _COMMANDS = {
     "plan": ("plans", "plan", "Show what a question would cost and how exact it would be; free."),
     "budget": ("account", "budget", "Show, verify or raise the budgets of a ledger."),
     "serve": ("serve", "serve", "Let people ask who do not hold the data; and say who may."),
+    "ui": ("ui", "ui", "Open the console in a browser, for a file of your own."),
     "policy": ("policies", "policy", "Check a policy, or whether one relaxes another."),
     "map": ("maps", "map_", "Say what a public map makes sensitive; from the map alone."),
     "mechanisms": ("mechanisms", "mechanisms", "List the mechanisms."),
