@@ -24,8 +24,11 @@ from onesided.ledger import agreed_terms
 from onesided.loss import privacy_budget
 from onesided.server.config import ServerConfig
 from onesided.server.problems import Problem
+from onesided.server.sources import allowed_source
+from onesided.session.checking import SourceCheck
 from onesided.session.description import Description
 from onesided.session.frozen import FrozenDataset, copied_sources
+from onesided.session.opening import open_dataset
 
 _POINTER, _SAMPLES = "state.json", "samples"
 _COPIED = ("source", "public", "lookups")
@@ -171,6 +174,13 @@ class HostedDataset:
             del arguments["budget"]
         return arguments
 
+    def check(self, who: str) -> SourceCheck:
+        """What a steward should look at; read beside whatever runs, and noted in the ledger."""
+        pointer = self._pointer()
+        copies = {} if pointer is None else json.loads(pointer)["arguments"]
+        with open_dataset(**{**self._arguments(), **copies}, asked_by=who) as opened:
+            return opened.check()
+
     def note(self, finding: str) -> None:
         """Keep what a steward should know of the data; the latest few."""
         if finding not in self.notes:
@@ -190,15 +200,7 @@ class HostedDataset:
         """A source below one of the folders that stewards may choose from."""
         if "source" not in self._described.arguments:
             raise RequestError("The data set lies in a database; open its state without a source.")
-        fixed = source
-        while any(sign in fixed for sign in "*?["):
-            fixed = os.path.dirname(fixed)
-        for folder in self._sources:
-            real = os.path.realpath(folder / fixed)
-            inside = os.path.realpath(folder)
-            if ".." not in Path(source).parts and _is_below(real, inside):
-                return os.path.join(inside, os.path.relpath(folder / source, folder))
-        raise RequestError("The source must lie below a folder that [server] sources names.")
+        return allowed_source(source, self._sources)
 
     def _new_folder(self) -> Path:
         try:
@@ -237,7 +239,3 @@ class HostedDataset:
             for each in self.folder.iterdir():
                 if each.is_dir() and each != kept and each.name != _SAMPLES:
                     shutil.rmtree(each, ignore_errors=True)
-
-
-def _is_below(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)

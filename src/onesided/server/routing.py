@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from starlette.background import BackgroundTask
@@ -67,6 +67,10 @@ class Reply:
     log: Mapping[str, Any] = field(default_factory=dict)
     done: Callable[[], object] | None = None
     """What is done when the answer was sent."""
+
+    def with_headers(self, headers: Mapping[str, str]) -> Reply:
+        """The same with more headers."""
+        return replace(self, headers={**self.headers, **headers})
 
     def response(self) -> Response:
         """As it is sent."""
