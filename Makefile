@@ -16,7 +16,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 # Two installations at a time would be in each other's way.
 .NOTPARALLEL:
-.PHONY: setup demo docs docs-serve test test-python lint lint-site soak soak-ledgers soak-engines soak-audit soak-mechanisms bench clean
+.PHONY: setup demo docs docs-serve test test-python lint lint-site soak soak-ledgers soak-engines soak-audit soak-mechanisms soak-server bench clean
 
 setup: $(READY)
 
@@ -79,7 +79,7 @@ test-python: setup
 
 # The long versions of races, kills, fuzz and controls, in parts that can be run alone.
 SOAK := $(BIN)/pytest -m soak
-soak: soak-ledgers soak-engines soak-audit soak-mechanisms
+soak: soak-ledgers soak-engines soak-audit soak-mechanisms soak-server
 
 soak-ledgers: setup
 	@$(SOAK) tests/contract/test_ledger* tests/contract/test_desk* tests/contract/test_session_crashes.py tests/seams tests/cli
@@ -95,6 +95,9 @@ soak-audit: setup
 soak-mechanisms: setup
 	@$(SOAK) tests/contract/test_mechanisms.py tests/stochastic tests/unit tests/house tests/docs \
 	  --ignore-glob='*/test_planted_leaks.py' --ignore-glob='*/test_audit_*'
+
+soak-server: setup
+	@$(SOAK) tests/server
 
 bench: setup
 	@$(BIN)/python benchmarks/run.py
