@@ -82,7 +82,7 @@ SOAK := $(BIN)/pytest -m soak
 soak: soak-ledgers soak-server soak-engines soak-audit soak-mechanisms
 
 soak-ledgers: setup
-	@$(SOAK) tests/contract/test_ledger* tests/contract/test_desk* tests/contract/test_session_crashes.py tests/seams tests/cli
+	@$(SOAK) tests/contract/test_ledger* tests/contract/test_desk* tests/contract/test_session_crashes.py tests/contract/test_remote.py tests/seams tests/cli
 
 soak-server: setup
 	@$(SOAK) tests/server
