@@ -93,7 +93,7 @@ soak-audit: setup
 	  tests/stochastic/test_audit*
 
 soak-mechanisms: setup
-	@$(SOAK) tests/contract/test_mechanisms.py tests/stochastic tests/unit tests/house \
+	@$(SOAK) tests/contract/test_mechanisms.py tests/stochastic tests/unit tests/house tests/docs \
 	  --ignore-glob='*/test_planted_leaks.py' --ignore-glob='*/test_audit_*'
 
 bench: setup

@@ -129,6 +129,17 @@ def test_an_answer_is_seen_from_the_deadline_on(office: Office) -> None:
     assert office.desk.hidden("visits") == frozenset()
 
 
+def test_a_job_says_what_is_left_of_its_time(office: Office) -> None:
+    job = office.asked()
+    assert (job.seen, job.left) == (NOON, LENGTH)
+    office.clock.move(4)
+    (seen,) = office.desk.jobs(states=[JobState.ACCEPTED])
+    assert (seen, seen.left) == (job, 6 * SECOND)
+    office.clock.move(7)
+    assert office.desk.jobs(states=[JobState.ACCEPTED, JobState.AWAITING]) == ()
+    assert [each.left for each in office.desk.jobs(states=[JobState.FAILED])] == [0 * SECOND]
+
+
 def test_what_failed_and_what_is_late_look_alike(office: Office) -> None:
     failed, late, never = (office.asked("ann", request) for request in "abc")
     assert office.desk.claim("visits", "w", LENGTH) == failed

@@ -11,6 +11,7 @@ from onesided.errors import CapError
 from onesided.ledger.desk import (
     Allowance,
 )
+from onesided.ledger.desk.shares import MOST_BEHIND
 from onesided.loss import Loss
 from support.desks import Office
 from support.ledgers import order, pay, reservation, sample, spending
@@ -73,6 +74,17 @@ def test_a_reservation_counts_in_full_until_it_is_settled(office: Office) -> Non
     assert office.desk.spent("visits", "ann") == 1
     office.ask("ann", orders=[order("more", spending("1/4", "3/4"), who="ann")], allowance=ann(2))
     assert office.desk.spent("visits", "ann") == 2
+
+
+def test_sums_are_kept_once_there_are_many(office: Office) -> None:
+    for number in range(MOST_BEHIND + 1):
+        pay(office.account, office.snapshot, f"{number}", spending(0, "1/1000"), who="ann")
+        if number == MOST_BEHIND - 1:
+            assert office.desk.spent("visits", "ann") == Fraction(MOST_BEHIND, 1000)
+            assert office.place.raw("SELECT * FROM desk_folded") == [[]]
+    assert office.desk.spent("visits", "ann") == Fraction(MOST_BEHIND + 1, 1000)
+    assert len(office.place.raw("SELECT * FROM desk_folded")[0]) == 1
+    assert office.desk.spent("visits", "ann") == Fraction(MOST_BEHIND + 1, 1000)
 
 
 def test_sums_of_another_chain_are_not_believed(office: Office) -> None:

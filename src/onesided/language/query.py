@@ -145,6 +145,18 @@ class Select:
     offset: int = 0
 
 
+@dataclass(frozen=True)
+class ComposedSelect:
+    """The SELECTs of one statement that are asked of the data.
+
+    - `outer`: what is made of their answers, in DuckDB's SQL over `answer_table`; None where there
+      is one, whose answer is all.
+    """
+
+    selects: tuple[Select, ...]
+    outer: str | None
+
+
 def key_column(place: int) -> str:
     """What a group key is called where released values are computed with."""
     return f"osd_k{place}"

@@ -18,7 +18,7 @@ from onesided.language.parser import DIALECT, MAX_DEPTH
 from onesided.language.refusals import shown
 from onesided.language.windows import window
 
-_COMPUTED: frozenset[type[exp.Expression]] = frozenset(
+COMPUTED: frozenset[type[exp.Expression]] = frozenset(
     {
         *(exp.Literal, exp.Boolean, exp.Null, exp.Paren, exp.Neg, exp.Not, exp.And, exp.Or),
         *(exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod),
@@ -33,6 +33,7 @@ _COMPUTED: frozenset[type[exp.Expression]] = frozenset(
         *(exp.Extract, exp.Date),
     }
 )
+"""The functions that depend on their values alone."""
 _OF_A_SPAN = (exp.TimestampTrunc, exp.DateTrunc, exp.Extract)
 _TYPES = frozenset(
     {
@@ -90,13 +91,14 @@ class _Computing:
             own = self._own_function(node, depth)
             if own is not None:
                 return own
-        if type(node) not in _COMPUTED:
+        if type(node) not in COMPUTED:
             raise RequestError(
                 f"{shown(node)} is not allowed: beside group keys and figures, what is selected is "
                 "computed from them by arithmetic, comparisons, CASE and the usual functions."
             )
         if isinstance(node, exp.Cast | exp.TryCast):
-            return self._cast(node, depth)
+            cast = checked_cast(node)
+            return exp.TryCast(this=self.changed(node.this, depth + 1), to=cast.args["to"])
         parts = {
             name: self._part(value, depth + 1)
             for name, value in node.args.items()
@@ -125,19 +127,18 @@ class _Computing:
             return value.copy()  # the name of a span, such as MONTH
         return self.changed(value, depth) if isinstance(value, exp.Expression) else value
 
-    def _cast(self, node: exp.Expression, depth: int) -> exp.Expression:
-        """A cast that gives NULL where it fails."""
-        target = node.args["to"]
-        sizes = [each.this for each in target.expressions]
-        plain = all(
-            isinstance(each, exp.DataTypeParam) and type(each.this) is exp.Literal
-            for each in target.expressions
-        )
-        if target.this not in _TYPES or not plain or node.args.get("format"):
-            raise RequestError(
-                f"{shown(node)} is not allowed: cast to a number, text, date or time."
-            )
-        kind = exp.DataType(
-            this=target.this, expressions=[exp.DataTypeParam(this=size.copy()) for size in sizes]
-        )
-        return exp.TryCast(this=self.changed(node.this, depth + 1), to=kind)
+
+def checked_cast(node: exp.Cast | exp.TryCast) -> exp.TryCast:
+    """A cast that gives NULL where it fails."""
+    target = node.args["to"]
+    sizes = [each.this for each in target.expressions]
+    plain = all(
+        isinstance(each, exp.DataTypeParam) and type(each.this) is exp.Literal
+        for each in target.expressions
+    )
+    if target.this not in _TYPES or not plain or node.args.get("format"):
+        raise RequestError(f"{shown(node)} is not allowed: cast to a number, text, date or time.")
+    kind = exp.DataType(
+        this=target.this, expressions=[exp.DataTypeParam(this=size.copy()) for size in sizes]
+    )
+    return exp.TryCast(this=node.this.copy(), to=kind)

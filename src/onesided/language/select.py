@@ -17,7 +17,7 @@ from sqlglot import exp
 from onesided.errors import InputError, RequestError
 from onesided.language.aggregates import AGGREGATES, FigureReader, RowExpressions, refuse_aggregate
 from onesided.language.canonical import canonical_text
-from onesided.language.flattening import flattened
+from onesided.language.composing import composition
 from onesided.language.limits import rows_shown
 from onesided.language.names import read_names
 from onesided.language.nodes import only, unwrapped
@@ -27,6 +27,7 @@ from onesided.language.quantiles import is_quantile, quantiles
 from onesided.language.query import (
     Aggregate,
     Catalogue,
+    ComposedSelect,
     Ordering,
     Output,
     Select,
@@ -66,22 +67,33 @@ def parse_select(
     parameters: Sequence[Value] = (),
     ranges: Mapping[str, Range] = MappingProxyType({}),
 ) -> Select:
+    """The one SELECT that `text` means; see `parse_statement`."""
+    found = parse_statement(text, catalogue, parameters, ranges)
+    if found.outer is not None:
+        raise RequestError("This is made of several SELECTs; ask one.")
+    return found.selects[0]
+
+
+def parse_statement(
+    text: str,
+    catalogue: Catalogue,
+    parameters: Sequence[Value] = (),
+    ranges: Mapping[str, Range] = MappingProxyType({}),
+) -> ComposedSelect:
     """The statement that `text` means, with each of `parameters` for a `?` in it.
 
     InputError names the part that is not accepted.
 
     - `ranges`: between which numbers columns are declared to lie; variances are taken around them.
     """
-    statement = flattened(_statement(prepared(text, parameters)), check_clauses)
-    return _Reading(statement, catalogue, ranges).select()
+    statement = read_statements(prepared(text, parameters), "The statement")[0]
+    found = composition(statement, check_clauses)
+    selects = tuple(_Reading(each, catalogue, ranges).select() for each in found.asked)
+    return ComposedSelect(selects, found.outer)
 
 
 def check_clauses(statement: object) -> exp.Select:
     """Refuse what is no SELECT of the clauses that are understood."""
-    if isinstance(statement, exp.SetOperation):
-        raise RequestError(
-            f"{statement.key.upper()} is not allowed: ask one SELECT after the other."
-        )
     if type(statement) is not exp.Select:
         raise RequestError("Only a SELECT is answered; ask one.")
     for name, value in statement.args.items():
@@ -89,10 +101,6 @@ def check_clauses(statement: object) -> exp.Select:
             clause = name.strip("_").upper()
             raise RequestError(_REASONS.get(name, f"The clause {clause} is not allowed here."))
     return statement
-
-
-def _statement(text: str) -> exp.Select:
-    return check_clauses(read_statements(text, "The statement")[0])
 
 
 @dataclass(frozen=True)

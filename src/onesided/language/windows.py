@@ -13,12 +13,13 @@ from onesided.errors import RequestError
 from onesided.language.nodes import only, unwrapped
 from onesided.language.refusals import shown
 
-_FUNCTIONS = (
+FUNCTIONS = (
     *(exp.RowNumber, exp.Rank, exp.DenseRank, exp.PercentRank, exp.CumeDist, exp.Ntile),
     *(exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue, exp.NthValue),
     *(exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Count, exp.Median),
     *(exp.Stddev, exp.StddevPop, exp.StddevSamp, exp.Variance, exp.VariancePop),
 )
+"""What a window may compute."""
 _WHOLE = (exp.Ntile, exp.NthValue)
 """Functions with a number of rows, which fail where that is none."""
 _SIDES = ("UNBOUNDED", "CURRENT ROW", "PRECEDING", "FOLLOWING")
@@ -64,7 +65,7 @@ def _function(node: object, guarded: Changed) -> exp.Expression:
     if type(node) is exp.IgnoreNulls:
         only(node, "this")
         return exp.IgnoreNulls(this=_function(node.this, guarded))
-    if not isinstance(node, _FUNCTIONS):
+    if not isinstance(node, FUNCTIONS):
         raise RequestError(f"{shown(node)} is not known as a window over released values.")
     given = {name: value for name, value in node.args.items() if value}
     given.pop("big_int", None)

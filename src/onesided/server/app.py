@@ -18,6 +18,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from onesided.server.api import ROUTES
 from onesided.server.config import LOOPBACK, ServerConfig
+from onesided.server.console import console_routes
+from onesided.server.console.rendering import render
 from onesided.server.limiting import RequestRate
 from onesided.server.problems import Problem
 from onesided.server.routing import ApiRoute, Endpoint, problem_response
@@ -56,8 +58,11 @@ def application(
 
     return Starlette(
         routes=[
-            Route(each.path, Endpoint(each, served, rate).__call__, methods=[each.method])
-            for each in routes
+            *(
+                Route(each.path, Endpoint(each, served, rate).__call__, methods=[each.method])
+                for each in routes
+            ),
+            *console_routes(served, rate),
         ],
         middleware=_middleware(served.config),
         exception_handlers={HTTPException: _told},
@@ -88,6 +93,9 @@ async def _told(request: Request, error: Exception) -> Response:
         problem = Problem(405, "This address does not take that method.")
     else:
         problem = Problem(error.status_code, "There is nothing at this address.")
+    if "text/html" in request.headers.get("accept", ""):
+        facts = {"status": problem.status, "said": problem.detail}
+        return render("refused.html", facts, None, problem.status, error.headers)
     return problem_response(Problem(problem.status, problem.detail, "", error.headers or {}))
 
 

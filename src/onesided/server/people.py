@@ -65,8 +65,11 @@ def shown_token(request: Request, *, secure: bool) -> tuple[str, TokenPurpose] |
     return None if found is None else (found, TokenPurpose.SESSION)
 
 
-def caller(request: Request, desk: Desk, *, secure: bool) -> Caller:
-    """Who asks; 401 where nobody knows, 403 where another page sends the browser's cookie along."""
+def caller(request: Request, desk: Desk, *, secure: bool, sent: str = "") -> Caller:
+    """Who asks; 401 where nobody knows, 403 where another page sends the browser's cookie along.
+
+    - `sent`: what a form of a page sends along in place of the header.
+    """
     shown = shown_token(request, secure=secure)
     person = None if shown is None else desk.person(*shown)
     if shown is None or person is None:
@@ -80,7 +83,7 @@ def caller(request: Request, desk: Desk, *, secure: bool) -> Caller:
         return Caller(person)
     expected = csrf_token(token)
     if request.method not in _SAFE:
-        sent = request.headers.get(CSRF_HEADER, "")
+        sent = sent or request.headers.get(CSRF_HEADER, "")
         if not hmac.compare_digest(sent.encode(), expected.encode()):
             raise Problem(403, f"Send the header {CSRF_HEADER} with what /api/v1/me says.")
     return Caller(person, expected)

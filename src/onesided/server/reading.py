@@ -7,6 +7,7 @@ import json
 import math
 from decimal import Decimal
 from typing import Any
+from urllib.parse import parse_qs
 
 from starlette.requests import ClientDisconnect, Request
 
@@ -33,6 +34,33 @@ async def read_json(request: Request, limits: ServerLimits) -> Any:
     except ClientDisconnect:
         raise Problem(400, "The request did not arrive whole.") from None
     return parsed(body, limits)
+
+
+async def read_form(request: Request, limits: ServerLimits) -> dict[str, list[str]]:
+    """What a form of a page sends: texts by name, in the order of the page."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/x-www-form-urlencoded":
+        raise Problem(415, "Send this page's form.")
+    try:
+        async with asyncio.timeout(limits.send_seconds):
+            body = await _bytes(request, limits.body_bytes)
+    except TimeoutError:
+        raise Problem(400, "The request did not arrive in time.") from None
+    except ClientDisconnect:
+        raise Problem(400, "The request did not arrive whole.") from None
+    try:
+        found = parse_qs(
+            body.decode("ascii"),
+            keep_blank_values=True,
+            errors="strict",
+            max_num_fields=limits.list_items,
+        )
+    except ValueError:
+        raise RequestError("The form cannot be read.") from None
+    for name, values in found.items():
+        for text in (name, *values):
+            _check_text(text)
+    return found
 
 
 async def _bytes(request: Request, most: int) -> bytes:

@@ -23,6 +23,7 @@ PARQUET = "application/vnd.apache.parquet"
 CSV = "text/csv"
 JSON = "application/json"
 _NAMES = {ARROW: "rows.arrows", PARQUET: "rows.parquet", CSV: "rows.csv"}
+MOST_JSON_CELLS = 1_000_000
 DATA_TYPES = (ARROW, PARQUET, CSV, JSON)
 
 
@@ -62,7 +63,7 @@ def rows_reply(rows: pa.RecordBatchReader, accept: str) -> Reply:
     """Rows in the form that is accepted, from a file of their own as soon as they may be many."""
     kind = accepted(accept)
     if kind == JSON:
-        return Reply({"rows": json_rows(rows.read_all())})
+        return Reply({"rows": json_rows(_few(rows))})
     folder = PrivateDirectory()
     path = folder.path / _NAMES[kind]
     if kind == ARROW:
@@ -76,6 +77,20 @@ def rows_reply(rows: pa.RecordBatchReader, accept: str) -> Reply:
             raise Problem(406, str(error)) from None
         write_batches(rows, rows.schema, path)
     return Reply(media_type=kind, file=str(path), done=folder.remove)
+
+
+def _few(rows: pa.RecordBatchReader) -> pa.Table:
+    """All rows, as long as they are few: as JSON they take a hundred times their room."""
+    most = max(MOST_JSON_CELLS // max(len(rows.schema), 1), 1)
+    batches, number = [], 0
+    for batch in rows:
+        batches.append(batch)
+        number += batch.num_rows
+        if number > most:
+            raise Problem(
+                406, f"JSON holds at most {most:,} rows of these; accept {', '.join(_NAMES)}."
+            )
+    return pa.Table.from_batches(batches, rows.schema)
 
 
 def json_rows(table: pa.Table) -> list[dict[str, Any]]:

@@ -22,13 +22,13 @@ from onesided.session.grouping import Grouping
 from onesided.session.questions.base import Question
 from onesided.session.questions.bounded import AUTO, BoundedCount
 from onesided.session.questions.choosing import counting, released_mechanism
+from onesided.session.questions.composed import AskedStatement, statement
 from onesided.session.questions.counts import CountingQuestion
 from onesided.session.questions.distinct import DistinctCounts, valued
 from onesided.session.questions.figures import Bound, Limits
 from onesided.session.questions.ngrams import ngram_groups
 from onesided.session.questions.ranked import RankedCounts, celled
 from onesided.session.questions.samples import Samples, chosen_columns
-from onesided.session.questions.select import AskedSelect, statement
 from onesided.session.questions.sums import Means, Sums, present_groups
 from onesided.session.questions.touches import SampledTouches, Touches
 from onesided.session.scope import Scope
@@ -327,7 +327,7 @@ class Asker:
         domain: Mapping[str, Sequence[Any]] | None = None,
         policy: str | Policy | None = None,
         part: Mapping[str, Any] | None = None,
-    ) -> AskedSelect:
+    ) -> AskedStatement:
         """One SELECT, a question for each of its figures."""
         limits = Limits(
             max_groups=max_groups,

@@ -332,7 +332,7 @@ class Dataset(RankedData):
             policy=policy,
             part=part,
         )
-        questions = list(asked.questions.values())
+        questions = list(asked.figures.values())
         return asked.release(self._stored(questions, exact, fresh=fresh, purpose=purpose))
 
     @arguments_named

@@ -62,8 +62,10 @@ def _named(select: Select, by: tuple[int, ...]) -> str:
     return f" by {', '.join(select.keys[place].name for place in by)}" if by else " in all"
 
 
-def check_result(select: Select, schema: Schema) -> None:
+def check_result(select: Select, schema: Schema) -> pa.Table:
     """Refuse, before anything is paid, what cannot be computed from the figures.
+
+    The answer that a single made row would give is an example of its types.
 
     - `schema`: of the data with the columns of joined tables.
     """
@@ -77,6 +79,7 @@ def check_result(select: Select, schema: Schema) -> None:
         for each in range(len(select.quantiles.get(select.figures[place], ()))):
             example[quantile_column(figure_column(place), each)] = pa.array([1.0])
     _computation(select).check(pa.table(example))
+    return _computed(select, pa.table(example))
 
 
 def result(select: Select, tables: Mapping[AskedFigure, pa.Table]) -> pa.Table:
@@ -89,8 +92,11 @@ def result(select: Select, tables: Mapping[AskedFigure, pa.Table]) -> pa.Table:
     for by in select.sets:
         own = {each.figure: table for each, table in tables.items() if each.by == by}
         parts.append(_joined(by, own))
-    released = pa.concat_tables(parts, promote_options="permissive")
-    answer = _computation(select).run(_computable(released))
+    return _computed(select, pa.concat_tables(parts, promote_options="permissive"))
+
+
+def _computed(select: Select, released: pa.Table) -> pa.Table:
+    answer = _computation(select).run(computable(released))
     rows = answer.column(ROW)
     columns = [
         answer.column(place + 1)
@@ -122,7 +128,7 @@ def _term(term: Ordering) -> tuple[str, str]:
     return term.text, f"{direction} NULLS {'FIRST' if term.nulls_first else 'LAST'}"
 
 
-def _computable(released: pa.Table) -> pa.Table:
+def computable(released: pa.Table) -> pa.Table:
     """The same table with what DuckDB takes: texts whose bytes are none are texts nearby."""
     columns = []
     for column in released.columns:

@@ -251,4 +251,4 @@ class _Maker:
 
     def sql(self, epsilon: Fraction, **given: Any) -> Made:
         asked = self.planner.asking.sql(epsilon, **given)
-        return tuple(asked.questions.values()), lambda kernel, answers: asked.release(answers)
+        return tuple(asked.figures.values()), lambda kernel, answers: asked.release(answers)

@@ -25,12 +25,18 @@ COUNTS: dict[str, Any] = {"mechanism": "one-sided", "max_groups": 5}
 
 @pytest.fixture(scope="module")
 def table() -> pa.Table:
-    return payments(devices=60)
+    return payments(devices=20)
 
 
 @pytest.fixture
 def dataset(table: pa.Table) -> Iterator[osd.Dataset]:
     with osd.open(table, name="visits", unit=UNIT, policy=POLICY, budget=2) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def shared(table: pa.Table) -> Iterator[osd.Dataset]:
+    with osd.open(table, name="visits", unit=UNIT, policy=POLICY, budget=100) as found:
         yield found
 
 
@@ -134,7 +140,12 @@ def test_a_closed_connection_leaves_the_data_set_open(dataset: osd.Dataset) -> N
         ("DROP TABLE visits", {}, dbapi.ProgrammingError, RequestError),
         (f"SELECT {UNITS} FROM data", {"max_group": 1}, dbapi.ProgrammingError, RequestError),
         (f"SELECT {UNITS} FROM data", {"epsilon": 0}, dbapi.ProgrammingError, osd.InputError),
-        (f"SELECT {UNITS} FROM data", {"epsilon": 3}, dbapi.OperationalError, BudgetError),
+        (
+            f"SELECT {UNITS} FROM data",
+            {"epsilon": 101, "yes": True},
+            dbapi.OperationalError,
+            BudgetError,
+        ),
         (
             f"SELECT {UNITS} FROM data",
             {"mechanism": "suppress"},
@@ -144,20 +155,21 @@ def test_a_closed_connection_leaves_the_data_set_open(dataset: osd.Dataset) -> N
     ],
 )
 def test_errors_are_those_of_the_standard_with_our_sentences(
-    dataset: osd.Dataset,
+    shared: osd.Dataset,
     statement: str,
     options: dict[str, Any],
     kind: type[Exception],
     cause: type[Exception],
 ) -> None:
-    connection = dbapi.connect(dataset, epsilon=1)
+    before = shared.budget.spent
+    connection = dbapi.connect(shared, epsilon=1)
     with pytest.raises(kind) as refused:
         connection.cursor().execute(statement, **options)
     assert isinstance(refused.value.__cause__, cause)
     assert str(refused.value) == str(refused.value.__cause__)
-    assert dataset.budget.spent == 0
+    assert shared.budget.spent == before
     with pytest.raises(dbapi.ProgrammingError):
-        dbapi.connect(dataset, epsilon="much")
+        dbapi.connect(shared, epsilon="much")
 
 
 @pytest.mark.parametrize(
@@ -174,12 +186,13 @@ def test_errors_are_those_of_the_standard_with_our_sentences(
     ],
 )
 def test_a_statement_says_its_epsilon(
-    dataset: osd.Dataset, statement: str, parameters: Any, epsilon: Fraction
+    shared: osd.Dataset, statement: str, parameters: Any, epsilon: Fraction
 ) -> None:
-    connection = dbapi.connect(dataset, epsilon="0.5", **COUNTS)
+    before = shared.budget.spent
+    connection = dbapi.connect(shared, epsilon="0.5", fresh=True, **COUNTS)
     release = connection.cursor().execute(statement, parameters).release
     assert release is not None
-    assert dataset.budget.spent == connection.purse.spent == epsilon
+    assert shared.budget.spent - before == connection.purse.spent == epsilon
 
 
 def test_an_argument_comes_before_a_comment_and_a_comment_before_the_connection(

@@ -6,8 +6,9 @@ from pathlib import Path
 
 from onesided.errors import LedgerError
 from onesided.ledger.desk.protocols import Desk
-from onesided.ledger.desk.stored import Clock, StoredDesk
+from onesided.ledger.desk.stored import StoredDesk
 from onesided.ledger.desk.tables import prepare
+from onesided.ledger.desk.view import Clock
 from onesided.ledger.opening import open_store
 
 

@@ -25,6 +25,9 @@ from onesided.ledger.rows import LedgerRows
 from onesided.ledger.totals import Standing, addresses
 from onesided.loss import Loss, show
 
+MOST_BEHIND = 100
+"""Charges and settlements that are added up again whenever somebody looks."""
+
 
 @dataclass
 class PersonalShares:
@@ -35,6 +38,7 @@ class PersonalShares:
     _standings: dict[str, Standing] = field(default_factory=dict)
     _known: bool = False
     _folded: int = 0
+    _added: int = 0
 
     def __post_init__(self) -> None:
         row = self.rows.run(
@@ -49,6 +53,11 @@ class PersonalShares:
         """The ε of the composition of all charges in this name, with what is reserved."""
         self._fold()
         return self._standing(who).spent
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether so much was added since the sums were kept that they should be kept anew."""
+        return self._added > MOST_BEHIND
 
     def check(self, allowance: Allowance, before: Fraction) -> None:
         """Refuse a growth beyond the allowance; what cost nothing is never refused."""
@@ -92,6 +101,7 @@ class PersonalShares:
         """Add what was charged and settled since."""
         for entry in self.rows.moves_after(self.account, self._folded):
             self._add(entry)
+            self._added += 1
         self._folded = self.rows.head.entries
 
     def _add(self, entry: Entry) -> None:

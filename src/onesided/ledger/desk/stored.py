@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
-from fractions import Fraction
 
 from onesided.errors import RequestError
 from onesided.ledger.base import LONGEST_PURPOSE, LONGEST_WHO, Order, Snapshot
@@ -20,148 +18,19 @@ from onesided.ledger.desk.base import (
     Decision,
     DeskConflict,
     JobState,
-    Person,
-    PersonRole,
     PosedQuestion,
     ProposedQuestion,
     QuestionJob,
-    Rights,
     Slot,
-    TokenPurpose,
-    TokenRecord,
 )
-from onesided.ledger.desk.records import JobOutcome, JobRow, JobRows
-from onesided.ledger.desk.shares import PersonalShares
+from onesided.ledger.desk.records import JobOutcome, JobRow
+from onesided.ledger.desk.stored_people import StoredPeople
 from onesided.ledger.desk.times import to_text
-from onesided.ledger.rows import LedgerRows
-from onesided.ledger.store import Store
-
-Clock = Callable[[], datetime]
+from onesided.ledger.desk.view import DeskView
 
 
-@dataclass(frozen=True)
-class _View:
-    """A transaction at one moment."""
-
-    rows: LedgerRows
-    now: datetime
-
-    @property
-    def jobs(self) -> JobRows:
-        return JobRows(self.rows)
-
-    def seen(self, found: Sequence[JobRow]) -> tuple[QuestionJob, ...]:
-        """These jobs as they may be seen, with the releases of those that are done."""
-        done = [job for job in found if job.state(self.now) is JobState.DONE]
-        charges = {charge for job in done for charge in job.charges or ()}
-        releases = self.rows.releases_of(sorted(charges))
-        return tuple(
-            job.seen(self.now, [releases[each] for each in job.charges or () if each in releases])
-            for job in found
-        )
-
-
-class StoredDesk:
-    """The desk of the ledger in `store`.
-
-    - `clock`: a clock of its own, for tests.
-    """
-
-    def __init__(self, store: Store, clock: Clock | None = None) -> None:
-        self._store = store
-        self._clock = clock
-
-    def __repr__(self) -> str:
-        return f"Desk({self._store!r})"
-
-    @contextmanager
-    def _writing(self) -> Iterator[_View]:
-        """One transaction that excludes all other writers; what is overdue has failed in it."""
-        with self._store.writing() as rows:
-            view = _View(rows, self._time(rows))
-            view.jobs.close_overdue(view.now)
-            yield view
-
-    @contextmanager
-    def _reading(self) -> Iterator[_View]:
-        with self._store.reading() as rows:
-            yield _View(rows, self._time(rows))
-
-    def _time(self, rows: LedgerRows) -> datetime:
-        return self._store.time(rows) if self._clock is None else self._clock()
-
-    def now(self) -> datetime:
-        """The time, by the clock of the ledger's database, in UTC."""
-        with self._reading() as view:
-            return view.now
-
-    def add_token(
-        self,
-        name: str,
-        role: PersonRole,
-        *,
-        expires: datetime | None = None,
-        purpose: TokenPurpose = TokenPurpose.ACCESS,
-        parent: str | None = None,
-    ) -> str:
-        """A new token of 256 bits, which is returned this once; its SHA-256 is kept."""
-        people.check_name(name)
-        if expires is not None and expires.tzinfo is None:
-            raise RequestError("The moment at which a token expires needs a time zone.")
-        with self._writing() as view:
-            return people.add_token(
-                view.rows, view.now, name, role, expires=expires, purpose=purpose, parent=parent
-            )
-
-    def person(self, token: str, purpose: TokenPurpose = TokenPurpose.ACCESS) -> Person | None:
-        """Who holds this token of that purpose; None where it is unknown, expired or revoked."""
-        if purpose is TokenPurpose.LOGIN:
-            raise ValueError("a token of one login is taken by use_once")
-        with self._reading() as view:
-            return people.find_token(view.rows, view.now, token, purpose)
-
-    def use_once(self, token: str) -> Person | None:
-        """Who holds this token of one login, which is revoked by it; of two callers one gets it."""
-        with self._writing() as view:
-            found = people.find_token(view.rows, view.now, token, TokenPurpose.LOGIN)
-            if found is not None:
-                people.revoke(view.rows, view.now, found.token)
-            return found
-
-    def revoke(self, name_or_id: str) -> tuple[TokenRecord, ...]:
-        """End one token by its id, or all of a name; those that were ended now."""
-        with self._writing() as view:
-            return people.revoke(view.rows, view.now, name_or_id)
-
-    def tokens(self) -> tuple[TokenRecord, ...]:
-        """All tokens, oldest first; those of logins and sessions until they expire."""
-        with self._reading() as view:
-            return tuple(people.all_tokens(view.rows))
-
-    def set_rights(self, dataset: str, name: str, rights: Rights | None) -> None:
-        """What this person may do with a data set from now on; None takes the data set away."""
-        with self._writing() as view:
-            people.set_rights(view.rows, dataset, name, rights)
-
-    def rights(self, dataset: str, name: str) -> Rights | None:
-        """What this person may do with a data set; None: it is not theirs to see."""
-        with self._reading() as view:
-            return people.find_rights(view.rows, dataset, name)
-
-    def all_rights(self) -> Mapping[tuple[str, str], Rights]:
-        """All rights by data set and name."""
-        with self._reading() as view:
-            return people.all_rights(view.rows)
-
-    def spent(self, dataset: str, name: str) -> Fraction:
-        """The ε of the composition of all charges in this name; what a cap is compared with."""
-        with self._reading() as view:
-            opened = view.rows.account_named(dataset)
-            return (
-                Fraction(0)
-                if opened is None
-                else PersonalShares(view.rows, opened.number).spent(name)
-            )
+class StoredDesk(StoredPeople):
+    """The desk of the ledger in `store`."""
 
     def accept(
         self,
@@ -299,7 +168,7 @@ class StoredDesk:
 
     def job(self, job: str) -> QuestionJob | None:
         """One job as it may be seen now."""
-        found = self._seen("id = ?", job)
+        found = self._seen(lambda view: view.jobs.where("id = ?", job))
         return found[0] if found else None
 
     def jobs(
@@ -312,21 +181,28 @@ class StoredDesk:
         """Jobs as they may be seen now, oldest first."""
         asked = {"dataset": dataset, "who": who}
         known = {name: value for name, value in asked.items() if value is not None}
-        condition = " AND ".join(f"{name} = ?" for name in known) or "1 = 1"
-        found = self._seen(condition, *known.values())
+        names = [f"{name} = ?" for name in known]
+        if states is not None and set(states) <= {JobState.AWAITING, JobState.ACCEPTED}:
+            names.append("(outcome IS NULL OR deadline > ?)")  # few of very many
+
+        def find(view: DeskView) -> list[JobRow]:
+            values = [*known.values(), to_text(view.now)]
+            return view.jobs.where(" AND ".join(names) or "1 = 1", *values[: len(names)])
+
+        found = self._seen(find)
         return tuple(job for job in found if states is None or job.state in states)
 
-    def _seen(self, condition: str, *values: object) -> tuple[QuestionJob, ...]:
+    def _seen(self, find: Callable[[DeskView], list[JobRow]]) -> tuple[QuestionJob, ...]:
         """As they may be seen: what is overdue is written to have failed, before anybody sees it.
 
         Otherwise a run that ends at the deadline could turn what was seen as failed into an answer.
         """
         with self._reading() as view:
-            found = view.jobs.where(condition, *values)
+            found = find(view)
             if not any(job.overdue(view.now) for job in found):
                 return view.seen(found)
         with self._writing() as view:
-            return view.seen(view.jobs.where(condition, *values))
+            return view.seen(find(view))
 
     def next_event(self, dataset: str) -> datetime | None:
         """When the next slot of the data set starts or ends, or a lease does."""
@@ -349,12 +225,8 @@ class StoredDesk:
         with self._reading() as view:
             return view.jobs.hidden(dataset, view.now)
 
-    def close(self) -> None:
-        """Let go of the file or connection."""
-        self._store.close()
 
-
-def _next(view: _View, dataset: str) -> JobRow | None:
+def _next(view: DeskView, dataset: str) -> JobRow | None:
     """The first job whose slot is now and that no worker has."""
     now = to_text(view.now)
     found = view.jobs.where(
@@ -365,14 +237,14 @@ def _next(view: _View, dataset: str) -> JobRow | None:
     return found[0] if found else None
 
 
-def _found(view: _View, job: str) -> JobRow:
+def _found(view: DeskView, job: str) -> JobRow:
     found = view.jobs.one(job)
     if found is None:
         raise RequestError("There is no question of this id.")
     return found
 
 
-def _awaiting(view: _View, job: str) -> JobRow:
+def _awaiting(view: DeskView, job: str) -> JobRow:
     found = _found(view, job)
     if found.state(view.now) is not JobState.AWAITING:
         raise not_awaiting(found, view.now)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from onesided.data.release import Release
 from onesided.ledger.desk import JobState, QuestionJob
 from onesided.server.hosted import HostedDataset
 from onesided.server.jobs.answers import job_json, query_answer, release_json
@@ -54,6 +55,12 @@ def show_answer(call: ApiCall) -> Reply:
     job, hosted = _done(call)
     found = query_answer(hosted.data, Wanted.of(job.question), charges_of(hosted.data, job))
     return Reply(dict(found.receipt.content))
+
+
+def job_answer(call: ApiCall) -> Release:
+    """The answer to a SELECT, as Python shows it."""
+    job, hosted = _done(call)
+    return query_answer(hosted.data, Wanted.of(job.question), charges_of(hosted.data, job))
 
 
 def show_answer_data(call: ApiCall) -> Reply:

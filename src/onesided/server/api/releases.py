@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet
 
+from onesided.data.release import Release
 from onesided.ledger import StoredRelease
 from onesided.server.hosted import HostedDataset
 from onesided.server.jobs.accepting import released
@@ -35,6 +37,19 @@ def list_releases(call: ApiCall) -> Reply:
 
 def show_release(call: ApiCall) -> Reply:
     return Reply(dict(_stored(call).receipt))
+
+
+def stored_release(call: ApiCall) -> tuple[Release | None, Mapping[str, Any]]:
+    """A release as Python shows it, and its receipt; None of a sample that is kept in a file."""
+    stored, hosted = _stored(call), call.dataset
+    kept = hosted.kept_sample(stored.charge)
+    return None if kept is not None else as_stored(stored, hosted.data.unit), stored.receipt
+
+
+def known_answer(call: ApiCall) -> Release:
+    """The answer to a SELECT that was free, as Python shows it."""
+    found: Release = _known(call)
+    return found
 
 
 def show_release_data(call: ApiCall) -> Reply:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from onesided.ledger.desk import TokenPurpose
+from onesided.ledger.desk import Person, TokenPurpose
 from onesided.server.people import COOKIE, SECURE_COOKIE
 from onesided.server.problems import Problem
 from onesided.server.routing import ApiCall, ApiRoute, Reply
 from onesided.server.schemas import ANYTHING, TEXT_SCHEMA, answer
+from onesided.server.served import Served
 
 LOGIN_MINUTES, SESSION_HOURS = 10, 8
 
@@ -33,21 +34,28 @@ def add_login(call: ApiCall) -> Reply:
 
 
 def login(call: ApiCall) -> Reply:
-    desk, secure = call.served.desk, call.served.config.secure
+    desk = call.served.desk
     person = desk.use_once(call.path["once"])
     if person is None:
         raise Problem(404, "This address was used, or its time is over; ask for another one.")
-    # The login is used up: the session lives as long as the token that gave the login.
-    parent = next((each.parent for each in desk.tokens() if each.id == person.token), None)
-    session = desk.add_token(
+    return Reply({}, 303, {"Location": "/", "Set-Cookie": _session(call.served, person)})
+
+
+def signed_in(served: Served, token: str) -> str | None:
+    """The cookie of a session for whoever types a token into a page; None where it is none."""
+    person = served.desk.person(token, TokenPurpose.ACCESS)
+    return None if person is None else _session(served, person)
+
+
+def _session(served: Served, person: Person) -> str:
+    session = served.desk.add_token(
         person.name,
         person.role,
-        expires=desk.now() + timedelta(hours=SESSION_HOURS),
+        expires=served.desk.now() + timedelta(hours=SESSION_HOURS),
         purpose=TokenPurpose.SESSION,
-        parent=parent,
+        parent=person.token,
     )
-    cookie = _cookie(session, SESSION_HOURS * 3600, secure=secure)
-    return Reply({}, 303, {"Location": "/api/v1/docs", "Set-Cookie": cookie})
+    return _cookie(session, SESSION_HOURS * 3600, secure=served.config.secure)
 
 
 def logout(call: ApiCall) -> Reply:

@@ -25,12 +25,13 @@ from onesided.session.best_bound import left_out
 from onesided.session.books import Books
 from onesided.session.grouping import Grouping
 from onesided.session.lookups import row_costs
+from onesided.session.maps import map_notes
 from onesided.session.planning.learnt import Learnt
 from onesided.session.planning.options import CountWays, PlannedQuestion, bounded, option
 from onesided.session.planning.pricing import Pricing
 from onesided.session.planning.samples import sample_plan
+from onesided.session.questions.composed import AskedStatement
 from onesided.session.questions.expected import Expectation
-from onesided.session.questions.select import AskedSelect
 from onesided.session.scope import Scope
 from onesided.session.standing import drawn, sampling
 from onesided.session.supposed import Basis, Supposed
@@ -390,6 +391,7 @@ class Planner:
             curve=curve,
             together=together,
             lookups=row_costs(self.asking.facts.lookups),
+            map=map_notes(self.asking.facts.map),
             time_zones=zone_notes(self.asking.facts.schema),
             error_at=error_at,
         )
@@ -411,6 +413,6 @@ def _largest(questions: Mapping[str, PlannedQuestion], supposed: Supposed) -> fl
     return max(known) if len(known) == len(found) else None
 
 
-def figures_of(statement: AskedSelect) -> dict[str, PlannedQuestion]:
+def figures_of(statement: AskedStatement) -> dict[str, PlannedQuestion]:
     """The questions of a SELECT by the names of its figures."""
-    return {asked.name: question for asked, question in statement.questions.items()}
+    return dict(statement.figures)
