@@ -99,9 +99,6 @@ soak-mechanisms: setup
 	@$(SOAK) tests/contract/test_mechanisms.py tests/stochastic tests/unit tests/house tests/docs \
 	  --ignore-glob='*/test_planted_leaks.py' --ignore-glob='*/test_audit_*'
 
-soak-server: setup
-	@$(SOAK) tests/server
-
 bench: setup
 	@$(BIN)/python benchmarks/run.py
 
