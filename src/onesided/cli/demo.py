@@ -25,13 +25,15 @@ from onesided.cli.printing import note
 @as_json
 def demo(out: Path, scale: float, seed: int, as_json: bool) -> None:
     """Simulate a building, publish a true sample and a histogram, and write a page about it."""
-    from onesided.demo import run_demo
+    from onesided.demo import NO_CHARTS, run_demo
 
     def step(message: str) -> None:
         if not as_json:
             note(f"{message} …")
 
     tour = run_demo(out, scale=scale, seed=seed, step=step)
+    if not tour.has_charts:
+        note(NO_CHARTS)
     files = [str(path) for path in tour.files]
     if as_json:
         show_json({"errors": dict(tour.errors), "written": files})

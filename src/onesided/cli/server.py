@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -44,16 +46,23 @@ def start(file: Path, behind_proxy: bool, **options: Any) -> None:
             serving.serve(known, sock, said=ends.append)
 
 
-def loaded_serving(file: Path, **options: Any) -> Any:
-    """What is to be served, and what serves it; refused where the extra is missing."""
+@contextmanager
+def server_needed() -> Iterator[None]:
+    """Where the block lacks what the server is made of, how to get it."""
     try:
-        from onesided.server import serving
+        yield
     except ImportError as error:
         if (error.name or "").partition(".")[0] not in _PACKAGES:
             raise
         raise RequestError(
             "The server needs more than the core: pip install 'onesided[server]'."
         ) from None
+
+
+def loaded_serving(file: Path, **options: Any) -> Any:
+    """What is to be served, and what serves it; refused where the extra is missing."""
+    with server_needed():
+        from onesided.server import serving
     from onesided.server.config import ServerConfig
 
     return ServerConfig.read(file, **options), serving

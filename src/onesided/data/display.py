@@ -78,9 +78,10 @@ def release_text(release: Release) -> str:
 
 def _facts(release: Release) -> dict[str, str]:
     facts = {}
-    if isinstance(release, SampleRelease | PlacedRelease):
-        facts["released"] = str(release.held)
+    if isinstance(release, SampleRelease):
+        facts = {name: visible(said) for name, said in release.said.items()}
     if isinstance(release, PlacedRelease):
+        facts["released"] = str(release.held)
         facts["rows"] = visible(release.place)
     if isinstance(release, TableRelease) and release.accuracy.said:
         facts["error"] = release.accuracy.said

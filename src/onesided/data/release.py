@@ -193,6 +193,11 @@ class SampleRelease(Release):
         """How many units and rows were released."""
         return held_in(self._directory.path / SAMPLE_FILE, self._unit)
 
+    @property
+    def said(self) -> dict[str, str]:
+        """What there is to say of its rows, by what it is about."""
+        return {"released": str(self.held)}
+
     def head(self, rows: int) -> pa.Table:
         """The first rows."""
         batches, missing = [], rows
@@ -221,6 +226,10 @@ class SampleRelease(Release):
         from onesided.data.weighing.weighted import weighted
 
         return weighted(self, counts, noisy=noisy)
+
+    def under(self, receipt: Receipt) -> SampleRelease:
+        """The same rows under another receipt."""
+        return SampleRelease(receipt, self._directory, self._unit)
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The rows, part by part; there may be more than memory holds."""

@@ -36,14 +36,17 @@ _PRIVATE = 0o700
 
 
 class HostedDataset:
-    """A data set under the name that requests know it by."""
+    """A data set under the name that requests know it by.
+
+    - `folder`: where the copies of its files lie.
+    """
 
     def __init__(self, config: ServerConfig, name: str, described: Description) -> None:
         self.name = name
         self._described = described
         self._sources = config.sources
         short = hashlib.sha256(name.encode()).hexdigest()[:16]
-        self._folder = config.storage / short
+        self.folder = config.storage / short
         self._turn = threading.Lock()
         self._charging = threading.Lock()
         self._opening = False
@@ -110,7 +113,7 @@ class HostedDataset:
         return kept if kept.is_file() else None
 
     def _sample(self, charge: int) -> Path:
-        return self._folder / _SAMPLES / f"{charge}.parquet"
+        return self.folder / _SAMPLES / f"{charge}.parquet"
 
     def start(self) -> None:
         """Open the state that was served before, or the first one; what fails is noted."""
@@ -172,7 +175,7 @@ class HostedDataset:
         return arguments
 
     def check(self, who: str) -> SourceCheck:
-        """What a steward should look at; read beside whatever runs, and noted in the ledger."""
+        """What a steward should look at; read beside what runs, and noted in the ledger."""
         pointer = self._pointer()
         copies = {} if pointer is None else json.loads(pointer)["arguments"]
         with open_dataset(**{**self._arguments(), **copies}, asked_by=who) as opened:
@@ -201,21 +204,21 @@ class HostedDataset:
 
     def _new_folder(self) -> Path:
         try:
-            self._folder.parent.mkdir(mode=_PRIVATE, parents=True, exist_ok=True)
-            self._folder.mkdir(mode=_PRIVATE, exist_ok=True)
-            for folder in (self._folder.parent, self._folder):
+            self.folder.parent.mkdir(mode=_PRIVATE, parents=True, exist_ok=True)
+            self.folder.mkdir(mode=_PRIVATE, exist_ok=True)
+            for folder in (self.folder.parent, self.folder):
                 folder.chmod(_PRIVATE)
-            folder = self._folder / secrets.token_hex(8)
+            folder = self.folder / secrets.token_hex(8)
             folder.mkdir(mode=_PRIVATE)
         except OSError:
             raise SourceError(
-                f"The folder {self._folder.parent} cannot be written; say another storage."
+                f"The folder {self.folder.parent} cannot be written; say another storage."
             ) from None
         return folder
 
     def _pointer(self) -> str | None:
         try:
-            return (self._folder / _POINTER).read_text(encoding="utf-8")
+            return (self.folder / _POINTER).read_text(encoding="utf-8")
         except OSError:
             return None
 
@@ -228,11 +231,11 @@ class HostedDataset:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        draft.replace(self._folder / _POINTER)
+        draft.replace(self.folder / _POINTER)
         self._seen = text
 
     def _remove_others(self, kept: Path) -> None:
         with suppress(OSError):
-            for each in self._folder.iterdir():
+            for each in self.folder.iterdir():
                 if each.is_dir() and each != kept and each.name != _SAMPLES:
                     shutil.rmtree(each, ignore_errors=True)

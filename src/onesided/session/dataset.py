@@ -21,7 +21,7 @@ from onesided.session.questions.figures import Bound
 from onesided.session.questions.samples import chosen_columns
 from onesided.session.ranked_data import RankedData
 from onesided.session.several import Answers, asked_together, of_part
-from onesided.session.showing import shown_sample
+from onesided.session.standing import sampled, sampling
 from onesided.spelling import arguments_named
 
 
@@ -42,6 +42,9 @@ class Dataset(RankedData):
         policy: str | Policy | None = None,
         part: Mapping[str, Any] | None = None,
         into: str | None = None,
+        stands_for: Sequence[str | Sequence[str]] | None = None,
+        domain: Mapping[str, Sequence[Any]] | None = None,
+        noisy: bool = False,
         fresh: bool = False,
         purpose: str = "",
         yes: bool = False,
@@ -53,6 +56,10 @@ class Dataset(RankedData):
         - `part`: only the units with this value of a column named in `partition_by`.
         - `into`: where the engine itself writes the rows, so that they do not pass through here: a
           new table in PostgreSQL, a folder of Parquet files for Spark.
+        - `stands_for`: columns or keys by which all units are counted as well, so that each row
+          gets a weight and the sample stands for everybody. The sample has 0.7 of ε then.
+        - `domain`: the values of those keys, as in `count`; weights are best where they are known.
+        - `noisy`: such counts are meant whose noise is above 16 % of a mean group.
         - `purpose`: what the release is for; public, and kept in the ledger.
         - `yes`: an ε above 10 is meant.
 
@@ -61,13 +68,22 @@ class Dataset(RankedData):
         in full.
         """
         exact = meant_loss(epsilon, yes=yes)
-        question = self._asking.sample(
-            exact, where, columns, policy=policy, part=part, into=into, fresh=fresh
+        question = sampling(
+            self._asking,
+            exact,
+            where,
+            columns,
+            policy=policy,
+            part=part,
+            into=into,
+            stands_for=stands_for,
+            domain=domain,
+            noisy=noisy,
+            fresh=fresh,
         )
         with self._at_work():
             kernel = self._books.kernel(exact)
-            (answer,) = kernel.ask([question], fresh=fresh, purpose=purpose)
-            return shown_sample(kernel, question, answer, into)
+            return sampled(kernel, question, into=into, fresh=fresh, purpose=purpose)
 
     def check_writable(self, columns: Sequence[str] | None, path: str | Path) -> None:
         """Refuse a sample of `columns` that a file of this name could not hold; free."""

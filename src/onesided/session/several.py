@@ -27,6 +27,7 @@ from onesided.session.showing import (
     shown_sample,
     shown_table,
 )
+from onesided.session.standing import AskedStanding, sampling
 from onesided.spelling import meant
 from onesided.visible import visible
 
@@ -134,7 +135,8 @@ def expected(planner: Planner, asked: Asked) -> str:
     """What a plan says of one of the questions: how far off its figures would be."""
     kind, given = _kind(asked.wish), _arguments(asked.wish)
     if kind == "sample":
-        return planner.sample(asked.epsilon, **given).said
+        plan = planner.sample(asked.epsilon, **given)
+        return "; ".join([plan.said, *plan.stands_for])
     if kind in ("touches", "histogram"):
         return ""
     if kind == "quantile":
@@ -242,7 +244,9 @@ class _Maker:
         return (self.planner.asking.distinct(epsilon, **given),), _table
 
     def sample(self, epsilon: Fraction, **given: Any) -> Made:
-        asked = self.planner.asking.sample(epsilon, **given)
+        asked = sampling(self.planner.asking, epsilon, **given)
+        if isinstance(asked, AskedStanding):
+            return asked.questions, asked.release
         return (asked,), lambda kernel, answers: shown_sample(kernel, asked, answers[0], None)
 
     def sql(self, epsilon: Fraction, **given: Any) -> Made:

@@ -138,9 +138,9 @@ def test_the_groups_that_were_counted_are_found_again_for_sampled_units(most: in
     dataset = _opened(table, policy="day > 5", unit=["device", "day"])
     sample = dataset.sample(60, yes=True)  # everybody
     domain = {"room": ["café", "hall", "lab", "yard"]}
-    asked = {"mechanism": "laplace", "domain": domain, "epsilon": 30, "yes": True}
+    asked = {"mechanism": "laplace", "domain": domain, "epsilon": 100, "yes": True}
     count = dataset.count("room", max_groups=most, **asked)
-    total = dataset.count(mechanism="laplace", epsilon=30, yes=True, max_groups=1)
+    total = dataset.count(mechanism="laplace", epsilon=100, yes=True, max_groups=1)
     weighted = sample.weighted([count, total])
     found = weighted.margins["room"].to_pydict()
     assert found["sampled_units"] == found["counted"]
@@ -153,7 +153,7 @@ def test_groups_of_which_nobody_can_be_in_the_sample_are_not_stood_for() -> None
     assert weighing.margins[0].impossible == ["0", "10"]
     assert "no sampled unit in: bucket(age, 10) 0, 10" in weighing.stands_for
     assert weighing.found.total == pytest.approx(4500, rel=0.05)
-    with pytest.raises(RequestError, match=r"region.*ask it where NOT \(age < 20\)"):
+    with pytest.raises(RequestError, match=r"region.*ask it where age >= 20"):
         sample.weighted([_by_age(dataset), _by_region(dataset)])
 
 
@@ -303,3 +303,90 @@ def test_a_sample_of_nobody_has_no_weights() -> None:
     weighted = dataset.sample(1).weighted([_by_region(dataset)])
     assert len(weighted) == 0
     assert weighted.table.column_names[-1] == "weight"
+
+
+DECLARED = {"bucket(age, 10)": list(range(0, 80, 10)), "region": REGIONS}
+
+
+def test_both_are_paid_in_one_step() -> None:
+    dataset = _opened(_people(), policy=f"opted_out OR NOT ({ADULT})")
+    asked: dict[str, Any] = {"stands_for": [*DECLARED], "domain": DECLARED, "epsilon": 1}
+    plan = dataset.plan.sample(**asked)
+    weighted = dataset.sample(**asked)
+    assert plan.cost == weighted.loss.epsilon == dataset.budget.spent == 1
+    assert weighted.receipt["account"]["cost"] == "1"
+    assert weighted.receipt["request"]["stands_for"] == [*DECLARED]
+    assert "those where age >= 18" in weighted.weighing.stands_for
+    assert weighted.weighing.covers.total == pytest.approx(4670, rel=0.05)
+    again = dataset.sample(**asked)
+    assert again.table.equals(weighted.table)
+    assert dataset.budget.spent == 1
+
+
+def test_one_of_several_questions_may_stand_for_all() -> None:
+    dataset = _opened(_people(1000))
+    wish = {"ask": "sample", "name": "all", "stands_for": ["region"], "domain": {"region": REGIONS}}
+    answers = dataset.run([wish, {"ask": "count", "by": "region"}], epsilon=4)
+    assert answers["all"].weighing.stands_for == "all 1,000 units"
+    assert answers.loss.epsilon == 4
+
+
+def test_keys_without_a_domain_are_found() -> None:
+    dataset = _opened(_people())
+    weighted = dataset.sample(3, stands_for=["region"])
+    assert [each["mechanism"] for each in weighted.receipt["figures"].values()] == [
+        "rr",
+        "residual",
+    ]
+    assert weighted.margins["region"].num_rows == 4
+
+
+def test_where_no_group_is_found_all_weights_are_alike() -> None:
+    dataset = _opened(_people(30), policy="TRUE")
+    weighted = dataset.sample("0.1", stands_for=["region"], where=ADULT)
+    assert weighted.margins["region"].num_rows == 0
+    assert len(weighted) == 0
+
+
+def test_two_keys_together_are_one_margin() -> None:
+    dataset = _opened(_people())
+    weighted = dataset.sample(3, stands_for=[[*DECLARED]], domain=DECLARED)
+    assert list(weighted.margins) == ["bucket(age, 10) × region"]
+    assert weighted.margins["bucket(age, 10) × region"].num_rows == 32
+
+
+WRONG: dict[str, tuple[dict[str, Any], str]] = {
+    "nothing": ({"stands_for": []}, "is a list of columns"),
+    "a number": ({"stands_for": [3]}, "is a list of columns"),
+    "a domain of another key": (
+        {"stands_for": ["region"], "domain": {"age": [1]}},
+        "stands_for does not name",
+    ),
+    "a domain alone": ({"domain": {"region": REGIONS}}, "say that too"),
+    "a column that would not leave": (
+        {"stands_for": ["region"], "columns": ["age"]},
+        "would not have the column region",
+    ),
+    "noise": (
+        {"stands_for": ["region"], "domain": {"region": REGIONS}, "epsilon": "0.001"},
+        "% of a mean cell",
+    ),
+    "rows that stay elsewhere": ({"stands_for": ["region"], "into": "there"}, "leave into out"),
+}
+
+
+@pytest.mark.parametrize("reason", WRONG)
+def test_it_is_refused_before_anything_is_paid(reason: str, some: Any) -> None:
+    asked, words = WRONG[reason]
+    before = some.budget.spent
+    with pytest.raises(RequestError, match=words):
+        some.sample(**{"epsilon": 1, **asked})
+    assert some.budget.spent == before
+
+
+def test_groups_that_no_condition_keeps_apart_are_refused_before_the_charge() -> None:
+    policy = "(age < 20 OR opted_out) AND (age < 20 OR age > 70)"
+    dataset = _opened(_people(300), policy=policy)
+    with pytest.raises(RequestError, match=r"No unit of the group 0 .* say with where"):
+        dataset.sample(1, stands_for=[*DECLARED], domain=DECLARED, noisy=True)
+    assert dataset.budget.spent == 0

@@ -108,10 +108,10 @@ class CommandStage:
         known: set[int] = set()
         for request in requests:
             outcomes = self._asked(side, request, ledger)
-            with _opened(ledger) as book:
-                released, known = _released(book, known)
+            with opened_ledger(ledger) as book:
+                released, known = released_since(book, known)
             seen.append(Seen(outcomes, released, outcomes["exit code"] == "0"))
-        with _opened(ledger) as book:
+        with opened_ledger(ledger) as book:
             account, keys = account_of(book)
         agreed = agreed_terms(ledger, NAME)
         account["format"] = document(None if agreed is None else agreed.format)
@@ -194,7 +194,9 @@ def command(request: Request, source: str) -> list[str]:
     line += _bounds(given.get("bounds", {}))
     if "at" in given:
         line += ["--at", ",".join(map(str, given["at"]))]
-    line += [f"--{name}" for name in ("nonnegative", "yes") if given.get(name)]
+    if given.get("stands_for"):
+        line += ["--stands-for", ",".join(given["stands_for"])]
+    line += [f"--{name}" for name in ("nonnegative", "noisy", "yes") if given.get(name)]
     outputs = request.outputs or ((PARQUET,) if request.ask == "sample" else ())
     if outputs:
         line += ["--out", outputs[0]]
@@ -221,7 +223,7 @@ def _beside(lookups: Mapping[str, Mapping[str, Any]]) -> list[str]:
     ]
 
 
-def _released(ledger: Ledger, known: set[int]) -> tuple[tuple[bytes, ...], set[int]]:
+def released_since(ledger: Ledger, known: set[int]) -> tuple[tuple[bytes, ...], set[int]]:
     """What was stored for charges that are not `known` yet, in their order; and all charges."""
     (account,) = ledger.accounts()
     snapshot = account.snapshot(f"declared version {VERSION}")
@@ -238,7 +240,7 @@ def _released(ledger: Ledger, known: set[int]) -> tuple[tuple[bytes, ...], set[i
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[Ledger]:
+def opened_ledger(path: Path) -> Iterator[Ledger]:
     ledger = open_ledger(path, create=False)
     try:
         yield ledger

@@ -8,7 +8,30 @@ from fractions import Fraction
 from typing import Any
 
 from onesided.data.planned.price import exact_of, text_of
+from onesided.digits import plus_minus
 from onesided.loss import show
+
+
+@dataclass(frozen=True)
+class PlannedMargin:
+    """A count that a sample is to be weighted by.
+
+    - `name`: what it groups by.
+    - `groups`: how many there are; None where they are found on the way.
+    - `noise`: the expected error of a group; None where nobody can say.
+    """
+
+    name: str
+    mechanism: str
+    groups: int | None
+    noise: float | None
+
+    @property
+    def said(self) -> str:
+        """Both in words."""
+        found = "groups that are found" if self.groups is None else f"{self.groups:,} groups"
+        noise = "" if self.noise is None else f", {plus_minus(self.noise)} a group expected"
+        return f"{self.name}: {found} by {self.mechanism}{noise}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +45,9 @@ class SamplePlan:
     - `sources`: in words, what is supposed.
     - `columns`: the columns that will leave.
     - `lookups`: in words, what rows of lookup tables cost that decide over several units.
+    - `map`: in words, what the map does over which units are closed.
     - `time_zones`: in words, where hours and days of columns are taken by declaration.
+    - `stands_for`: in words, the counts that it is to be weighted by, and how exact they are.
     """
 
     epsilon: Fraction
@@ -36,7 +61,9 @@ class SamplePlan:
     budget: Fraction | None
     columns: tuple[str, ...]
     lookups: tuple[str, ...] = ()
+    map: tuple[str, ...] = ()
     time_zones: tuple[str, ...] = ()
+    stands_for: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON; exact numbers are texts."""
@@ -47,7 +74,9 @@ class SamplePlan:
             "rows": self.rows,
             "columns": list(self.columns),
             "lookups": list(self.lookups),
+            "map": list(self.map),
             "time_zones": list(self.time_zones),
+            "stands_for": list(self.stands_for),
             "cost": text_of(self.cost),
             "fits": self.fits,
             "supposed_from": list(self.sources),
@@ -70,7 +99,9 @@ class SamplePlan:
             budget=exact_of(said["budget"]),
             columns=tuple(said["columns"]),
             lookups=tuple(said["lookups"]),
+            map=tuple(said["map"]),
             time_zones=tuple(said["time_zones"]),
+            stands_for=tuple(said.get("stands_for", ())),
         )
 
     @property
@@ -91,7 +122,7 @@ class SamplePlan:
         return html.card(
             f"Plan of a sample at ε = {show(self.epsilon)}",
             html.facts({**facts, "supposed": "; ".join(self.sources)}),
-            *map(html.note, [*self.lookups, *self.time_zones]),
+            *map(html.note, [*self.stands_for, *self.lookups, *self.map, *self.time_zones]),
         )
 
     def __str__(self) -> str:
@@ -99,7 +130,8 @@ class SamplePlan:
         fits = "" if self.fits else ", over budget"
         leaving = f"columns that will leave: {', '.join(self.columns)}"
         first = f"{self.said}; cost ε = {cost}{fits}"
-        return "\n".join([first, leaving, *self.lookups, *self.time_zones, *self.sources])
+        notes = [*self.stands_for, *self.lookups, *self.map, *self.time_zones, *self.sources]
+        return "\n".join([first, leaving, *notes])
 
 
 def _left(plan: SamplePlan) -> str:

@@ -32,6 +32,14 @@ from onesided.visible import visible
 from onesided.weights.margins import Margin, Truths, total_of
 
 _TYPES = ((bool, Type.BOOLEAN), (int, Type.INTEGER), (str, Type.TEXT), (float, Type.FLOAT))
+_OPPOSITE = {
+    Comparison.EQUAL: Comparison.UNEQUAL,
+    Comparison.UNEQUAL: Comparison.EQUAL,
+    Comparison.LESS: Comparison.AT_LEAST,
+    Comparison.AT_LEAST: Comparison.LESS,
+    Comparison.GREATER: Comparison.AT_MOST,
+    Comparison.AT_MOST: Comparison.GREATER,
+}
 
 
 @dataclass(frozen=True)
@@ -60,11 +68,24 @@ def policy_of(receipt: Receipt) -> Policy | None:
     return policy if policy.id == said["id"] else None
 
 
-def covered(sample: Receipt, margins: Sequence[CountedMargin], placed: Sequence[Margin]) -> Covered:
-    """Whom the units of a sample stand for, by what was counted."""
+def covered(
+    sample: Receipt,
+    margins: Sequence[CountedMargin],
+    placed: Sequence[Margin],
+    *,
+    checked: bool = False,
+) -> Covered:
+    """Whom the units of a sample stand for, by what was counted.
+
+    - `checked`: that conditions fit was seen to before anything was asked.
+    """
     policy = policy_of(sample)
     never = tuple(_never(policy, margin, own) for margin, own in zip(margins, placed, strict=True))
-    where = _condition(sample, margins, policy, [bool(each.any()) for each in never])
+    where = (
+        margins[0].where
+        if checked
+        else _condition(sample, margins, policy, [bool(each.any()) for each in never])
+    )
     possible = [
         Margin(own.counted[~no], own.variance, own.pattern, own.cells[:, ~no])
         for own, no, margin in zip(placed, never, margins, strict=True)
@@ -79,7 +100,7 @@ def covered(sample: Receipt, margins: Sequence[CountedMargin], placed: Sequence[
             "How many units the sample stands for is not public; add a count in which each unit "
             "has one group, or one without groups."
         )
-    total = total_of(possible, 1.0)
+    total = total_of(possible, float(max(len(possible[0].pattern), 1)))
     if part is None and units is not None:
         total = min(total, float(units))
     return Covered(total, units if part is None else None, where, never)
@@ -87,9 +108,35 @@ def covered(sample: Receipt, margins: Sequence[CountedMargin], placed: Sequence[
 
 def clauses(policy: Policy, columns: Sequence[str]) -> list[Expression]:
     """The parts of a policy that make a row sensitive by these columns alone."""
-    expression = policy.predicate.expression
-    parts = expression.operands if isinstance(expression, Or) else (expression,)
-    return [each for each in parts if column_names(each) and {*column_names(each)} <= {*columns}]
+    return [
+        each
+        for each in _parts(policy.predicate.expression)
+        if column_names(each) and {*column_names(each)} <= {*columns}
+    ]
+
+
+def _not(condition: Expression) -> Expression:
+    """The opposite, NULL where `condition` is, as short as people would write it."""
+    match condition:
+        case Not(operand):
+            return operand
+        case Compare(comparison, left, right):
+            return Compare(_OPPOSITE[comparison], left, right)
+        case _:
+            return Not(condition)
+
+
+def _parts(expression: Expression) -> list[Expression]:
+    """Conditions of which each is enough for the whole one."""
+    match expression:
+        case Or(operands):
+            return [part for each in operands for part in _parts(each)]
+        case Not(And(operands)):
+            return [part for each in operands for part in _parts(Not(each))]
+        case Not(Not(operand)):
+            return _parts(operand)
+        case _:
+            return [expression]
 
 
 def outside(policy: Policy | None, columns: Sequence[str], where: str | None) -> str | None:
@@ -98,7 +145,7 @@ def outside(policy: Policy | None, columns: Sequence[str], where: str | None) ->
     - `where`: a condition that holds beside it.
     """
     parts = [] if policy is None else clauses(policy, columns)
-    conditions: list[Expression] = [Not(each) for each in parts]
+    conditions = [_not(each) for each in parts]
     if where is not None:
         conditions.insert(0, Predicate.parse(where).expression)
     if not conditions:
@@ -113,17 +160,32 @@ def _never(policy: Policy | None, margin: CountedMargin, placed: Margin) -> Trut
         return found
     rows = python_rows(margin.labels)
     for place in np.flatnonzero(~placed.held):
-        same = [
-            _is(key, value, others=value is None and key.name not in margin.open)
-            for key, value in zip(margin.keys, rows[place], strict=True)
-        ]
-        known = [each for each in same if each is not None]
-        if known and margin.where is not None:
-            known.append(Predicate.parse(margin.where).expression)
-        if known:
-            condition = And(tuple(known)) if len(known) > 1 else known[0]
-            found[place] = bool(implies(condition, policy.predicate.expression, None))
+        found[place] = decided(policy, margin.keys, rows[place], margin.where, margin.open)
     return found
+
+
+def decided(
+    policy: Policy,
+    keys: Sequence[Key],
+    labels: Sequence[Any],
+    where: str | None,
+    open_keys: frozenset[str],
+) -> bool:
+    """Whether all rows with these labels are sensitive, by the text of the policy alone.
+
+    - `open_keys`: those of which a label NULL is a value, and does not stand for all others.
+    """
+    same = [
+        _is(key, value, others=value is None and key.name not in open_keys)
+        for key, value in zip(keys, labels, strict=True)
+    ]
+    known = [each for each in same if each is not None]
+    if not known:
+        return False
+    if where is not None:
+        known.append(Predicate.parse(where).expression)
+    condition = And(tuple(known)) if len(known) > 1 else known[0]
+    return bool(implies(condition, policy.predicate.expression, None))
 
 
 def _is(key: Key, value: Any, *, others: bool) -> Expression | None:

@@ -23,6 +23,7 @@ WEIGHT = "weight"
 MUCH_NOISE, TOO_MUCH_NOISE = 0.04, 0.16
 """Shares of a mean cell: above the first weights help less, above the second they often harm."""
 _LISTED = 8
+_FIGURES = ("counted", "sampled_units", "unweighted", "weighted")
 STAYS_BIASED = (
     "Figures that depend on what made units sensitive beyond these margins stay biased, "
     "coefficients of models hardly improve, and no intervals are given, as selection is not in "
@@ -46,12 +47,28 @@ class WeighedMargin:
     @property
     def table(self) -> pa.Table:
         """The groups with what was counted, and with both estimates."""
-        names = ["counted", "sampled_units", "unweighted", "weighted"]
-        columns = [self.counted.counted, self.sampled.astype(np.int64), self.before, self.after]
         keys = self.counted.labels
         return pa.table(
-            [*keys.columns, *map(pa.array, columns)], names=[*keys.column_names, *names]
+            [*keys.columns, *map(pa.array, self._figures)], names=[*keys.column_names, *_FIGURES]
         )
+
+    def texts(self) -> list[tuple[str, ...]]:
+        """The same as people read it."""
+        return [
+            (text, *(f"{each[place]:,.0f}" for each in self._figures))
+            for place, text in enumerate(self.counted.texts)
+        ]
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """The same as plain JSON."""
+        columns = [each.tolist() for each in self._figures]
+        rows = zip(self.counted.texts, *columns, strict=True)
+        return [dict(zip(("group", *_FIGURES), row, strict=True)) for row in rows]
+
+    @property
+    def _figures(self) -> tuple[Any, ...]:
+        sampled = self.sampled.astype(np.int64)
+        return self.counted.counted, sampled, self.before, self.after
 
     @property
     def empty(self) -> list[str]:
@@ -87,10 +104,13 @@ class Weighing:
     policy: str
 
     @classmethod
-    def of(cls, sample: SampleRelease, counts: Sequence[Any], *, noisy: bool) -> Weighing:
+    def of(
+        cls, sample: SampleRelease, counts: Sequence[Any], *, noisy: bool, checked: bool = False
+    ) -> Weighing:
         """The weights of the units of `sample`, with the units themselves.
 
         - `noisy`: counts are meant whose noise is above `TOO_MUCH_NOISE`.
+        - `checked`: as in `covered`.
         """
         read = [CountedMargin.of(each) for each in counts]
         if not read:
@@ -98,7 +118,7 @@ class Weighing:
         check_same(sample, read)
         units = SampledUnits(sample)
         placed = [units.margin(each) for each in read]
-        whole = covered(sample.receipt, read, placed)
+        whole = covered(sample.receipt, read, placed, checked=checked)
         if not noisy:
             check_noise([(len(each.counted), each.noise) for each in read], whole.total)
         possible = [_without(own, no) for own, no in zip(placed, whole.never, strict=True)]

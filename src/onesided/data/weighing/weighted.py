@@ -30,6 +30,10 @@ class WeightedSample(SampleRelease):
         self.weighing = weighing
 
     @property
+    def said(self) -> dict[str, str]:
+        return {**super().said, **self.weighing.said}
+
+    @property
     def margins(self) -> dict[str, pa.Table]:
         """For each count what the sample says of its groups, without weights and with them."""
         return {each.counted.name: each.table for each in self.weighing.margins}
@@ -45,10 +49,10 @@ class WeightedSample(SampleRelease):
 
 
 def weighted(
-    sample: SampleRelease, counts: Sequence[Any], *, noisy: bool = False
+    sample: SampleRelease, counts: Sequence[Any], *, noisy: bool = False, checked: bool = False
 ) -> WeightedSample:
     """The rows of a sample with a column of weights, from counts that were released."""
-    weighing = Weighing.of(sample, list(counts), noisy=noisy)
+    weighing = Weighing.of(sample, list(counts), noisy=noisy, checked=checked)
     directory = PrivateDirectory()
     schema = sample.head(0).schema.append(pa.field(WEIGHT, pa.float64()))
     write_batches(_rows(sample, weighing, schema), schema, directory.path / SAMPLE_FILE)

@@ -25,6 +25,7 @@ from onesided.session.best_bound import left_out
 from onesided.session.books import Books
 from onesided.session.grouping import Grouping
 from onesided.session.lookups import row_costs
+from onesided.session.maps import map_notes
 from onesided.session.planning.learnt import Learnt
 from onesided.session.planning.options import CountWays, PlannedQuestion, bounded, option
 from onesided.session.planning.pricing import Pricing
@@ -32,6 +33,7 @@ from onesided.session.planning.samples import sample_plan
 from onesided.session.questions.composed import AskedStatement
 from onesided.session.questions.expected import Expectation
 from onesided.session.scope import Scope
+from onesided.session.standing import drawn, sampling
 from onesided.session.supposed import Basis, Supposed
 from onesided.session.zones import zone_notes
 from onesided.spelling import arguments_named
@@ -294,11 +296,11 @@ class Planner:
         **asked: Any,
     ) -> SamplePlan:
         """How many units a sample would hold; `asked` are the other arguments of `sample`."""
-        question = self.asking.sample(privacy_loss(epsilon), where, columns, **asked)
-        supposing = Supposing(nonsensitive_share)
+        exact, supposing = privacy_loss(epsilon), Supposing(nonsensitive_share)
+        question = sampling(self.asking, exact, where, columns, **asked)
         with self.turn:
             pricing = self._pricing()
-            learnt = Learnt(self.asking.facts, pricing, question.scope)
+            learnt = Learnt(self.asking.facts, pricing, drawn(question).scope)
             return sample_plan(question, learnt, share=supposing.nonsensitive_share)
 
     def _of_column(
@@ -389,6 +391,7 @@ class Planner:
             curve=curve,
             together=together,
             lookups=row_costs(self.asking.facts.lookups),
+            map=map_notes(self.asking.facts.map),
             time_zones=zone_notes(self.asking.facts.schema),
             error_at=error_at,
         )
