@@ -70,6 +70,7 @@ def test_sigterm_finishes_what_runs_and_says_what_is_left(tmp_path: Path) -> Non
     assert states(file) == [ChargeState.STORED, ChargeState.OPEN]
 
 
+@pytest.mark.soak
 def test_after_a_kill_charged_questions_are_answered_or_fail(tmp_path: Path) -> None:
     file = describe(tmp_path, seconds=20)
     token = asker(file)
