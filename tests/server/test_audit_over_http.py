@@ -52,8 +52,8 @@ def test_a_fact_that_follows_the_data_is_found(monkeypatch: pytest.MonkeyPatch) 
 def test_a_question_that_fails_by_its_data_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     running = runner.run_question
 
-    def failing(data: Any, job: Any) -> Any:
-        found = running(data, job)
+    def failing(data: Any, job: Any, asked: Any = None) -> Any:
+        found = running(data, job, asked)
         if any(len(each.stored.payload) % 2 for each in found.answers):
             raise ValueError
         return found
