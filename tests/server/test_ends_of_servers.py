@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
+import pytest
 
 from onesided.ledger import ChargeState, open_ledger
 from onesided.ledger.desk import PersonRole, Rights, open_desk
