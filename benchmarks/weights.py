@@ -2,6 +2,7 @@
 
     python benchmarks/weights.py                 (a few minutes; --runs 3 for a look)
     python benchmarks/weights.py --out weights   (also the table as weights.md)
+    python benchmarks/weights.py --chart docs/weights.svg     (the picture of docs/weights.md alone)
 
 The data are people of other programs' collections and are not in this repository. `fair` and
 `randhie` are read where statsmodels is installed, `HI` and `VietNamI` where pydataset is, and the
@@ -38,6 +39,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 from numpy.typing import NDArray
 
+import onesided as osd
 from onesided.datasets.wifi import REPUBLICA_MEMBER, republica_archive
 from onesided.mechanisms.noise import two_sided_mean_size, two_sided_variance
 from onesided.randomness import Randomness, seeded
@@ -411,6 +413,19 @@ def measured(everybody: Sequence[People], runs: int) -> tuple[list[str], bool]:
     return lines, bool(met)
 
 
+def chart(target: Path) -> None:
+    """What weights change, for made people of whom the old and those in the south opt out more."""
+    dice = seeded(1).generator()
+    age, place = dice.integers(18, 90, 20_000), dice.integers(0, 4, 20_000)
+    regions = ["east", "north", "south", "west"]
+    leaving = dice.random(20_000) < 0.1 + 0.5 * (age > 59) + 0.35 * (place == 2)
+    people = pa.table({"age": age, "region": np.array(regions)[place], "opted_out": leaving})
+    domain = {"bucket(age, 10)": list(range(10, 90, 10)), "region": regions}
+    with osd.open(people, unit="rows", policy="opted_out", budget=1, rng=seeded(2)) as dataset:
+        sample = dataset.sample(1, stands_for=[*domain], domain=domain)
+        sample.plot().write(target)
+
+
 SOURCES: tuple[Callable[[], Iterator[People]], ...] = (
     from_statsmodels,
     from_pydataset,
@@ -422,7 +437,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=RUNS)
     parser.add_argument("--out", type=Path)
+    parser.add_argument("--chart", type=Path)
     given = parser.parse_args()
+    if given.chart is not None:
+        chart(given.chart)
+        return 0
     everybody = [people for source in SOURCES for people in source()]
     if not everybody:
         print("No data set is at hand; nothing was measured.")

@@ -190,7 +190,7 @@ class HostedDataset:
         return arguments
 
     def check(self, who: str) -> SourceCheck:
-        """What a steward should look at; read beside whatever runs, and noted in the ledger."""
+        """What a steward should look at; read beside what runs, and noted in the ledger."""
         pointer = self._pointer()
         copies = {} if pointer is None else json.loads(pointer)["arguments"]
         with open_dataset(**{**self._arguments(), **copies}, asked_by=who) as opened:

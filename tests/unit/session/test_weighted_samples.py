@@ -341,6 +341,13 @@ def test_keys_without_a_domain_are_found() -> None:
     assert weighted.margins["region"].num_rows == 4
 
 
+def test_where_no_group_is_found_all_weights_are_alike() -> None:
+    dataset = _opened(_people(30), policy="TRUE")
+    weighted = dataset.sample("0.1", stands_for=["region"], where=ADULT)
+    assert weighted.margins["region"].num_rows == 0
+    assert len(weighted) == 0
+
+
 def test_two_keys_together_are_one_margin() -> None:
     dataset = _opened(_people())
     weighted = dataset.sample(3, stands_for=[[*DECLARED]], domain=DECLARED)

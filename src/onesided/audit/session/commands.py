@@ -194,7 +194,9 @@ def command(request: Request, source: str) -> list[str]:
     line += _bounds(given.get("bounds", {}))
     if "at" in given:
         line += ["--at", ",".join(map(str, given["at"]))]
-    line += [f"--{name}" for name in ("nonnegative", "yes") if given.get(name)]
+    if given.get("stands_for"):
+        line += ["--stands-for", ",".join(given["stands_for"])]
+    line += [f"--{name}" for name in ("nonnegative", "noisy", "yes") if given.get(name)]
     outputs = request.outputs or ((PARQUET,) if request.ask == "sample" else ())
     if outputs:
         line += ["--out", outputs[0]]
