@@ -16,7 +16,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 # Two installations at a time would be in each other's way.
 .NOTPARALLEL:
-.PHONY: setup demo docs docs-serve test test-python lint lint-site soak soak-ledgers soak-engines soak-audit soak-mechanisms bench clean
+.PHONY: setup demo docs docs-serve test test-python lint lint-site soak soak-ledgers soak-server soak-engines soak-audit soak-mechanisms bench clean
 
 setup: $(READY)
 
@@ -79,10 +79,13 @@ test-python: setup
 
 # The long versions of races, kills, fuzz and controls, in parts that can be run alone.
 SOAK := $(BIN)/pytest -m soak
-soak: soak-ledgers soak-engines soak-audit soak-mechanisms
+soak: soak-ledgers soak-server soak-engines soak-audit soak-mechanisms
 
 soak-ledgers: setup
-	@$(SOAK) tests/contract/test_ledger* tests/contract/test_desk* tests/contract/test_session_crashes.py tests/seams tests/cli
+	@$(SOAK) tests/contract/test_ledger* tests/contract/test_desk* tests/contract/test_session_crashes.py tests/contract/test_remote.py tests/seams tests/cli
+
+soak-server: setup
+	@$(SOAK) tests/server
 
 soak-engines: setup
 	@$(SOAK) tests/engines tests/laws

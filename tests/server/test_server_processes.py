@@ -160,7 +160,7 @@ def test_two_servers_killed_in_turn_behave_as_one(tmp_path: Path, postgres_url: 
 
 @pytest.mark.soak
 def test_a_large_crowd_at_two_servers_on_one_ledger(tmp_path: Path, postgres_url: str) -> None:
-    file = describe(tmp_path, seconds=0.5, budget=20, ledger=postgres_url, limits=LIMITS)
+    file = describe(tmp_path, seconds=1.0, budget=20, ledger=postgres_url, limits=LIMITS)
     with server_processes(file, 2) as running:
         desk = open_desk(postgres_url)
         statuses = CROWD.asks(desk, [server.address for server in running])

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
 from datetime import datetime, timedelta
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any
 
 import pyarrow as pa
@@ -38,29 +36,6 @@ def drawn_maps(draw: st.DrawFn) -> ClosedMap:
         slack=draw(st.sampled_from([Fraction(1), Fraction(1, 2), Fraction("1.5"), Fraction(3)])),
         gap=draw(st.none() | st.integers(1, 9)),
         outside=draw(st.sampled_from([None, *open_places])),
-    )
-
-
-def sensitive_by_table(closed: ClosedMap, rows: Sequence[tuple[object, int | None]]) -> bool:
-    """By the numbers of open places and the table of moves: what every engine does."""
-    opened = dict(zip(*(column.to_pylist() for column in closed.open_places.columns), strict=True))
-    moves = closed.moves
-    below = dict(
-        zip(
-            zip(moves.start.tolist(), moves.end.tolist(), strict=True),
-            moves.below.tolist(),
-            strict=True,
-        )
-    )
-    if any(place not in opened or time is None for place, time in rows):
-        return True
-    moments = sorted({time for _, time in rows if time is not None})
-    return any(
-        late - early < below.get((opened[a], opened[b]), 0)
-        for early, late in pairwise(moments)
-        for a, at in rows
-        for b, then in rows
-        if at == early and then == late
     )
 
 

@@ -49,7 +49,7 @@ _COMMANDS = {
     "map": ("maps", "map_", "Say what a public map makes sensitive; from the map alone."),
     "mechanisms": ("mechanisms", "mechanisms", "List the mechanisms."),
     "audit": ("audits", "audits", "Try to refute what a mechanism or a session promises."),
-    "attack": ("audit", "attack", "Attack releases, and show what an attacker learns."),
+    "attack": ("attacks", "attack", "Attack releases, and show what an attacker learns."),
     "simulate": ("datasets", "simulate", "Make the Wi-Fi trace of a building."),
     "trajectories": (
         "datasets",

@@ -44,7 +44,13 @@ deadlines = "off"
     type=click.Path(path_type=Path),
     help="Where the console keeps its account and its settings; default: beside SOURCE.",
 )
-@click.option("--port", type=click.IntRange(0, 65_535), default=0, help="Default: any free one.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65_535),
+    default=0,
+    show_default=True,
+    help="0: any that is free.",
+)
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
 def ui(source: Path | None, folder: Path | None, port: int, no_browser: bool) -> None:
     """Open the console: publish SOURCE and ask about it in a browser.

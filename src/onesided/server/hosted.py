@@ -29,16 +29,19 @@ from onesided.session.checking import SourceCheck
 from onesided.session.description import Description
 from onesided.session.frozen import FrozenDataset, copied_sources
 from onesided.session.opening import open_dataset
+from onesided.session.several import Asked
 
 _POINTER, _SAMPLES = "state.json", "samples"
 _COPIED = ("source", "public", "lookups")
 _PRIVATE = 0o700
+_MOST_CHECKED = 10_000
 
 
 class HostedDataset:
     """A data set under the name that requests know it by.
 
     - `folder`: where the copies of its files lie.
+    - `checked`: questions by their jobs, from their charge until their run.
     """
 
     def __init__(self, config: ServerConfig, name: str, described: Description) -> None:
@@ -47,6 +50,7 @@ class HostedDataset:
         self._sources = config.sources
         short = hashlib.sha256(name.encode()).hexdigest()[:16]
         self.folder = config.storage / short
+        self.checked: dict[str, Asked] = {}
         self._turn = threading.Lock()
         self._charging = threading.Lock()
         self._opening = False
@@ -96,6 +100,12 @@ class HostedDataset:
             yield
         finally:
             self._opening = False
+
+    def keep_checked(self, job: str, asked: Asked) -> None:
+        """Spare the run of a question to check it again; what another process runs is let go."""
+        if len(self.checked) >= _MOST_CHECKED:
+            self.checked.clear()
+        self.checked[job] = asked
 
     def keep_sample(self, charge: int, drawn: Path) -> None:
         """Keep a sample that is too large for the ledger, durably, before it is released."""
@@ -175,7 +185,7 @@ class HostedDataset:
         return arguments
 
     def check(self, who: str) -> SourceCheck:
-        """What a steward should look at; read beside whatever runs, and noted in the ledger."""
+        """What a steward should look at; read beside what runs, and noted in the ledger."""
         pointer = self._pointer()
         copies = {} if pointer is None else json.loads(pointer)["arguments"]
         with open_dataset(**{**self._arguments(), **copies}, asked_by=who) as opened:
@@ -193,6 +203,7 @@ class HostedDataset:
 
     def _replace(self, data: FrozenDataset | None) -> None:
         before, self._data = self._data, data
+        self.checked.clear()
         if before is not None:
             before.close()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -69,6 +70,10 @@ def described(file: Path, name: str, table: Mapping[str, Any]) -> tuple[Descript
     """
     known = file.read_text(encoding="utf-8") if file.exists() else ""
     draft = file.with_name(f"{file.name}.draft")
+    draft.unlink(missing_ok=True)
+    draft.touch(mode=0o600)  # the file may hold the address of a ledger with its password
+    if file.exists():
+        shutil.copymode(file, draft)
     draft.write_text(f"{known.rstrip()}\n{_written(name, table)}".lstrip(), encoding="utf-8")
     try:
         return descriptions(draft)[name], draft
