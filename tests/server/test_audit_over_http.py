@@ -52,8 +52,8 @@ def test_a_fact_that_follows_the_data_is_found(monkeypatch: pytest.MonkeyPatch) 
 def test_a_question_that_fails_by_its_data_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     running = runner.run_question
 
-    def failing(data: Any, job: Any) -> Any:
-        found = running(data, job)
+    def failing(data: Any, job: Any, asked: Any = None) -> Any:
+        found = running(data, job, asked)
         if any(len(each.stored.payload) % 2 for each in found.answers):
             raise ValueError
         return found
@@ -62,6 +62,7 @@ def test_a_question_that_fails_by_its_data_is_found(monkeypatch: pytest.MonkeyPa
     assert audited(seed=3, pairs=60).rejected
 
 
+@pytest.mark.soak
 def test_the_command_audits_the_server(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["audit", "session", "--engine", "http", "--pairs", "2", "--seed", "3"]) == 0
     assert "on http" in capsys.readouterr().out

@@ -14,12 +14,14 @@ ROWS = (1, 3_000_000)
 TRIES = 10
 
 
+@pytest.mark.soak  # on a busy machine nothing is told by time
 def test_without_deadlines_neighbours_are_told_by_time(tmp_path: Path) -> None:
     with neighbours(tmp_path, ROWS, seconds=None) as asked:
         first, second = ([each.measure() for _ in range(TRIES)] for each in asked)
     assert told_right(first, second, lambda each: each.answer) >= 0.8
 
 
+@pytest.mark.soak
 def test_with_deadlines_all_is_seen_at_fixed_times(tmp_path: Path) -> None:
     seconds = 3.0
     with neighbours(tmp_path, ROWS, seconds=seconds) as asked:

@@ -9,7 +9,7 @@ from onesided.charts.picture import Picture
 from onesided.charts.style import COLOURS, Spec, Theme, heading, ink, inline, titled
 from onesided.visible import visible
 
-_WIDTH, _HEIGHT = 620, 380
+_WIDTH, _HEIGHT, _MARGIN = 620, 380, 56
 _OPEN, _SENSITIVE = COLOURS[2], COLOURS[4]
 
 
@@ -125,4 +125,9 @@ def map_picture(
 
 def _place(field: str) -> Spec:
     """Along or across, without numbers: they are metres of nowhere."""
-    return {"field": field, "type": "quantitative", "axis": None, "scale": {"zero": False}}
+    return {
+        "field": field,
+        "type": "quantitative",
+        "axis": None,
+        "scale": {"zero": False, "nice": False, "padding": _MARGIN},
+    }

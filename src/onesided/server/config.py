@@ -11,6 +11,7 @@ tls_key = "server.key"
 cors = ["https://app.example.org"]
 sources = ["data"]              # folders from which a steward may choose a new state
 ledger = "all.ledger"           # of data sets that are added while it serves
+workers = 1                         # processes that serve as one
 stop_seconds = 30
 approval_hours = 72
 
@@ -37,6 +38,7 @@ from onesided.session.several import KINDS
 from onesided.spelling import meant
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+MOST_WORKERS = 64
 _OFF = "off"
 
 
@@ -103,6 +105,7 @@ class ServerConfig:
     cors: tuple[str, ...] = ()
     sources: tuple[Path, ...] = ()
     own_ledger: str | None = None
+    workers: int = 1
     stop_seconds: float = 30.0
     approval_hours: float = 72.0
     deadlines: Deadlines = field(default_factory=Deadlines)
@@ -224,6 +227,12 @@ def _port(path: Path, name: str, value: Any) -> int:
     return value
 
 
+def _workers(path: Path, name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST_WORKERS:
+        raise SourceError(f"{path}: {name} must be a whole number from 1 to {MOST_WORKERS}.")
+    return value
+
+
 def _number(path: Path, name: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e9:
         raise SourceError(f"{path}: {name} must be a number of at least 0.")
@@ -289,6 +298,7 @@ _READERS: dict[str, Any] = {
     "tls_key": _path,
     "cors": _texts,
     "sources": _folders,
+    "workers": _workers,
     "stop_seconds": _number,
     "ledger": _ledger,
     "approval_hours": _number,

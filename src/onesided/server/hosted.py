@@ -19,6 +19,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from onesided.data.owner import is_locked_by_us
 from onesided.errors import OnesidedError, RequestError, SourceError
 from onesided.ledger import agreed_terms
 from onesided.loss import privacy_budget
@@ -29,16 +30,19 @@ from onesided.session.checking import SourceCheck
 from onesided.session.description import Description
 from onesided.session.frozen import FrozenDataset, copied_sources
 from onesided.session.opening import open_dataset
+from onesided.session.several import Asked
 
-_POINTER, _SAMPLES = "state.json", "samples"
+_POINTER, _SAMPLES, _LOCK = "state.json", "samples", "lock"
 _COPIED = ("source", "public", "lookups")
 _PRIVATE = 0o700
+_MOST_CHECKED = 10_000
 
 
 class HostedDataset:
     """A data set under the name that requests know it by.
 
     - `folder`: where the copies of its files lie.
+    - `checked`: questions by their jobs, from their charge until their run.
     """
 
     def __init__(self, config: ServerConfig, name: str, described: Description) -> None:
@@ -47,6 +51,7 @@ class HostedDataset:
         self._sources = config.sources
         short = hashlib.sha256(name.encode()).hexdigest()[:16]
         self.folder = config.storage / short
+        self.checked: dict[str, Asked] = {}
         self._turn = threading.Lock()
         self._charging = threading.Lock()
         self._opening = False
@@ -97,6 +102,12 @@ class HostedDataset:
         finally:
             self._opening = False
 
+    def keep_checked(self, job: str, asked: Asked) -> None:
+        """Spare the run of a question to check it again; what another process runs is let go."""
+        if len(self.checked) >= _MOST_CHECKED:
+            self.checked.clear()
+        self.checked[job] = asked
+
     def keep_sample(self, charge: int, drawn: Path) -> None:
         """Keep a sample that is too large for the ledger, durably, before it is released."""
         kept = self._sample(charge)
@@ -117,11 +128,11 @@ class HostedDataset:
 
     def start(self) -> None:
         """Open the state that was served before, or the first one; what fails is noted."""
-        if self._pointer() is not None:
-            self.reopen()
-            return
         try:
-            self.open_state()
+            with self._alone():
+                if self._pointer() is None:
+                    self._open_anew(None)
+            self.reopen()
         except OnesidedError as error:
             self.note(str(error))
 
@@ -145,6 +156,10 @@ class HostedDataset:
 
         - `source`: other files than those of the description, below a folder that it names.
         """
+        with self._alone():
+            return self._open_anew(source)
+
+    def _open_anew(self, source: str | None) -> int:
         arguments = self._arguments()
         if source is not None:
             arguments["source"] = self._allowed(source)
@@ -193,6 +208,7 @@ class HostedDataset:
 
     def _replace(self, data: FrozenDataset | None) -> None:
         before, self._data = self._data, data
+        self.checked.clear()
         if before is not None:
             before.close()
 
@@ -202,18 +218,29 @@ class HostedDataset:
             raise RequestError("The data set lies in a database; open its state without a source.")
         return allowed_source(source, self._sources)
 
-    def _new_folder(self) -> Path:
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Nobody else opens a state in the block, in this process or in another one."""
         try:
             self.folder.parent.mkdir(mode=_PRIVATE, parents=True, exist_ok=True)
             self.folder.mkdir(mode=_PRIVATE, exist_ok=True)
             for folder in (self.folder.parent, self.folder):
                 folder.chmod(_PRIVATE)
+            handle = os.open(self.folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+        except OSError:
+            raise _unwritable(self.folder) from None
+        try:
+            is_locked_by_us(handle, wait=True)
+            yield
+        finally:
+            os.close(handle)
+
+    def _new_folder(self) -> Path:
+        try:
             folder = self.folder / secrets.token_hex(8)
             folder.mkdir(mode=_PRIVATE)
         except OSError:
-            raise SourceError(
-                f"The folder {self.folder.parent} cannot be written; say another storage."
-            ) from None
+            raise _unwritable(self.folder) from None
         return folder
 
     def _pointer(self) -> str | None:
@@ -239,3 +266,7 @@ class HostedDataset:
             for each in self.folder.iterdir():
                 if each.is_dir() and each != kept and each.name != _SAMPLES:
                     shutil.rmtree(each, ignore_errors=True)
+
+
+def _unwritable(folder: Path) -> SourceError:
+    return SourceError(f"The folder {folder.parent} cannot be written; say another storage.")
