@@ -121,6 +121,12 @@ def test_a_question_its_answer_and_the_same_again_for_free(server: ServerAtWork)
         assert fay.get(f"{page}/rows.exe").status_code == 404
         for said in ("plan the rooms", "<svg", "What is promised", "ds.released("):
             assert said in seen.text
+        with in_browser(server, server.token("au", PersonRole.AUDITOR)) as auditor:
+            receipt = auditor.get(page).text
+            assert "What is promised" in receipt
+            assert "<table" not in receipt
+            assert '<svg class="marks' not in receipt
+            assert auditor.get(f"{page}/rows.csv").status_code == 403
         with in_browser(server, server.token("gus")) as gus:
             again = ask(server, gus, "count", {**form, "csrf": csrf(gus)})
             assert again == f"{page}?free=1"
@@ -140,6 +146,9 @@ def test_other_kinds_of_questions(server: ServerAtWork) -> None:
             assert hal.get(files).status_code == 200, kind
         free = ask(server, hal, "sql", {"epsilon": "0.5", **FORMS["sql"], "csrf": mark})
         assert free.startswith("/data/visits/answers/")
+        with in_browser(server, server.token("aud", PersonRole.AUDITOR)) as auditor:
+            assert auditor.get(place).status_code == 403
+            assert auditor.get(free).status_code == 403
         assert "This was free" in hal.get(free).text
 
 
