@@ -44,6 +44,9 @@ _COMMANDS = {
     "plan": ("plans", "plan", "Show what a question would cost and how exact it would be; free."),
     "budget": ("account", "budget", "Show, verify or raise the budgets of a ledger."),
     "serve": ("serve", "serve", "Let people ask who do not hold the data; and say who may."),
+    "publish": ("publishing", "publish", "Write a page about releases, for who gets the data."),
+    "report": ("publishing", "report", "Write a page about a ledger, for who audits it."),
+    "verify": ("publishing", "verify", "Check a published page, a receipt or a chain."),
     "policy": ("policies", "policy", "Check a policy, or whether one relaxes another."),
     "mechanisms": ("mechanisms", "mechanisms", "List the mechanisms."),
     "audit": ("audits", "audits", "Try to refute what a mechanism or a session promises."),
@@ -55,6 +58,8 @@ _COMMANDS = {
         "Turn Wi-Fi associations into trajectories.",
     ),
     "reproduce": ("reproduce", "reproduce", "Measure the paper's evaluation again."),
+    "completion": ("shell", "completion", "Print what makes a shell complete commands."),
+    "man": ("shell", "man", "Print the manual page."),
 }
 
 
