@@ -107,6 +107,14 @@ def test_the_price_and_the_error_are_those_of_the_api(server: ServerAtWork) -> N
         assert eva.get("/api/v1/jobs").json() == {"jobs": []}
 
 
+def test_a_bound_that_is_to_be_found_is_not_missing(server: ServerAtWork) -> None:
+    with in_browser(server, server.token("eve")) as eve:
+        form = {**COUNT, "max_groups": "auto", "csrf": csrf(eve)}
+        shown = eve.post("/data/visits/ask/count/plan", data=form).text
+        assert re.search(r"> auto <span class=.quiet.>off by [\d.]+</span>", shown)
+        assert "Say this first" not in shown
+
+
 def test_a_question_its_answer_and_the_same_again_for_free(server: ServerAtWork) -> None:
     with in_browser(server, server.token("fay")) as fay:
         form = {**COUNT, "csrf": csrf(fay), "purpose": "plan the rooms"}
