@@ -85,7 +85,7 @@ class MapBench:
         self.plain = duckdb.connect()
         bound = Predicate.parse(POLICY).bind(self.engine.schema)
         held = held_map(self.engine, closed)
-        self.policy = ClosedPredicate.over(bound, held, self.engine.schema, "ap", "ts")
+        self.policy = ClosedPredicate.over(bound, closed, held, self.engine.schema, "ap", "ts")
         self.coins = Coins(fresh_coin_key(), quantity(1, "epsilon"))
         moves = closed.moves
         self.plain.register("places", closed.open_places)

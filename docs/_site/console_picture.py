@@ -50,7 +50,7 @@ def pictures(out: Path) -> None:
 
 def _tour(page: Any, out: Path) -> None:
     def take(name: str) -> None:
-        page.screenshot(path=out / f"console-{name}.png")
+        page.screenshot(path=out / f"console-{name}.png", full_page=True)
 
     page.get_by_label(VISITS).check()
     page.click("main button:not(.plain)")
@@ -68,7 +68,7 @@ def _tour(page: Any, out: Path) -> None:
     page.wait_for_url("**/releases/*")
     page.goto(page.url.partition("/releases")[0] + "/ask/count")
     page.select_option("#by-0", "kind")
-    page.fill("#max_groups", "2")
+    page.fill("#max_groups", "auto")
     page.get_by_text("off by about").first.wait_for()
     page.wait_for_load_state("networkidle")
     take("ask")

@@ -15,6 +15,8 @@ HOUSE = Path(__file__).parents[2]
 MACHINERY = HOUSE / "docs" / "_site"
 CHROMIUM = shutil.which("chromium")
 SIZES = (375, 1440)
+#: Pages of every kind; all others are looked at in one size and one theme.
+OFTEN = ("index.html", "glossary.html", "mechanisms.html", "reference/python.html")
 
 
 def checked(site: Path) -> subprocess.CompletedProcess[str]:
@@ -95,7 +97,9 @@ def test_the_site_in_a_browser(tmp_path: Path) -> None:
                 view = {"width": width, "height": 900}
                 context = browser.new_context(viewport=view, color_scheme=scheme)
                 for path in sorted(site.rglob("*.html")):
-                    if path.name == "404.html":
+                    name = path.relative_to(site).as_posix()
+                    seldom = (scheme, width) != ("light", SIZES[0]) and name not in OFTEN
+                    if seldom or name == "404.html":
                         continue
                     page = context.new_page()
                     page.on("request", requested)

@@ -60,7 +60,7 @@ def over(engine: Engine, query: Any, closed: ClosedMap, time: str = "ts") -> Any
     """The query under the closed policy."""
     assert isinstance(engine, HoldsMaps)
     held = held_map(engine, closed)
-    policy = ClosedPredicate.over(query.policy, held, engine.schema, "place", time)
+    policy = ClosedPredicate.over(query.policy, closed, held, engine.schema, "place", time)
     return replace(query, policy=policy)
 
 

@@ -187,6 +187,20 @@ def test_an_analyst_asks_three_times_within_a_share(
                 "fetch(location.pathname + '/rows.json').then(each => each.json())"
             )
             assert shown == len(rows["rows"]) == 6
+            phone = {"width": 375, "height": 700}
+            with desktop(
+                chromium, server, "ben", PersonRole.ANALYST, viewport=phone, color_scheme="dark"
+            ) as ben:
+                window = ben.page
+                ben.go("/data/visits/ask/count")
+                window.select_option("#by-0", "room")
+                window.fill("#max_groups", "2")
+                window.get_by_text("as exact as possible: laplace").wait_for()
+                window.get_by_text("free", exact=True).wait_for()
+                ben.press("Ask, and pay")
+                window.get_by_text("This was free:").wait_for()
+                ben.check()
+                assert server.desk.spent("visits", "ben") == 0
             ann.go("/data/visits/ask/sample")
             page.fill("#epsilon", "0.25")
             ann.press("Ask, and pay")
@@ -194,19 +208,6 @@ def test_an_analyst_asks_three_times_within_a_share(
             ann.check()
             ann.go("/account")
             assert "ε 0.75 spent by me" in page.inner_text("main")
-        phone = {"width": 375, "height": 700}
-        with desktop(
-            chromium, server, "ben", PersonRole.ANALYST, viewport=phone, color_scheme="dark"
-        ) as ben:
-            page = ben.page
-            ben.go("/data/visits/ask/count")
-            page.select_option("#by-0", "room")
-            page.fill("#max_groups", "2")
-            page.get_by_text("as exact as possible: laplace").wait_for()
-            ben.press("Ask, and pay")
-            page.get_by_text("This was free:").wait_for()
-            ben.check()
-            assert server.desk.spent("visits", "ben") == 0
 
 
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -259,13 +260,14 @@ def test_a_steward_publishes_a_file_with_odd_values(
         sue.check()
         for value in ODD:
             assert value in page.inner_text("table.answer")
-        sue.go("/data/odd/ask/count")
-        page.select_option("#by-0", f'"{HOSTILE}"')
-        page.fill("#max_groups", "1")
-        page.get_by_text("as exact as possible").wait_for()
-        sue.press("Ask, and pay")
-        page.wait_for_url("**/releases/*")
-        sue.check()
+        if by_keyboard:  # the longer way
+            sue.go("/data/odd/ask/count")
+            page.select_option("#by-0", f'"{HOSTILE}"')
+            page.fill("#max_groups", "1")
+            page.get_by_text("as exact as possible").wait_for()
+            sue.press("Ask, and pay")
+            page.wait_for_url("**/releases/*")
+            sue.check()
         sue.go("/people")
         page.fill("#name", "ann")
         sue.press("Make a token")

@@ -45,6 +45,9 @@ _COMMANDS = {
     "budget": ("account", "budget", "Show, verify or raise the budgets of a ledger."),
     "serve": ("serve", "serve", "Let people ask who do not hold the data; and say who may."),
     "ui": ("ui", "ui", "Open the console in a browser, for a file of your own."),
+    "publish": ("publishing", "publish", "Write a page about releases, for who gets the data."),
+    "report": ("publishing", "report", "Write a page about a ledger, for who audits it."),
+    "verify": ("publishing", "verify", "Check a published page, a receipt or a chain."),
     "policy": ("policies", "policy", "Check a policy, or whether one relaxes another."),
     "map": ("maps", "map_", "Say what a public map makes sensitive; from the map alone."),
     "mechanisms": ("mechanisms", "mechanisms", "List the mechanisms."),
@@ -57,6 +60,8 @@ _COMMANDS = {
         "Turn Wi-Fi associations into trajectories.",
     ),
     "reproduce": ("reproduce", "reproduce", "Measure the paper's evaluation again."),
+    "completion": ("shell", "completion", "Print what makes a shell complete commands."),
+    "man": ("shell", "man", "Print the manual page."),
 }
 
 

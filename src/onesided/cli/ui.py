@@ -19,7 +19,7 @@ from onesided.cli.server import loaded_serving
 from onesided.cli.stop import Stop
 from onesided.errors import OutputError, SourceError
 
-_NAME = "steward"
+_NAME = "console"
 _LOGIN_MINUTES = 10
 _READY_SECONDS = 30.0
 _FILE, _LEDGER = "onesided.toml", "onesided.ledger"

@@ -145,7 +145,7 @@ class MapOfData:
 
     def over(self, policy: BoundPredicate, schema: Schema) -> ClosedPredicate:
         """The policy, closed."""
-        return ClosedPredicate.over(policy, self.held, schema, self.place, self.time)
+        return ClosedPredicate.over(policy, self.closed, self.held, schema, self.place, self.time)
 
 
 def declared_map(given: Any) -> Map | None:

@@ -10,7 +10,7 @@ from onesided.maps import Rule
 from onesided.maps.judging import MapJudge
 from onesided.randomness import seeded
 
-PEOPLE = 1000
+PEOPLE = 800
 PASSAGE, DEAD_END = PassageBuilding(), PassageBuilding(dead_end=True)
 
 

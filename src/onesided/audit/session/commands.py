@@ -17,6 +17,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from pyarrow.csv import write_csv
+
 from onesided.audit.session.in_python import BUDGET, NAME, VERSION, PythonStage, account_of
 from onesided.audit.session.requests import PARQUET, Request
 from onesided.audit.session.surfaces import Run
@@ -160,7 +162,18 @@ class CommandStage:
         named = ["--name", NAME, "--data-version", VERSION, "--budget", str(BUDGET)]
         withheld = ["--withhold", ",".join(world.withheld)] if world.withheld else []
         policy = ["--policy", world.spelled_policy]
-        return [*policy, *unit, *withheld, "--ledger", str(ledger), *named]
+        return [*policy, *unit, *withheld, *self._map_options(), "--ledger", str(ledger), *named]
+
+    def _map_options(self) -> list[str]:
+        way = self.inner.world.map
+        if way is None:
+            return []
+        edges = self.inner.folder / "ways.csv"
+        if not edges.exists():
+            write_csv(way["edges"], edges)
+        said = {"": edges, **{f"-{name}": way[name] for name in way if name != "edges"}}
+        said["-sensitive"] = ",".join(way["sensitive"])
+        return [part for name, value in said.items() for part in (f"--map{name}", str(value))]
 
     def _ledger(self) -> Path:
         ledger = self.inner.ledger()
