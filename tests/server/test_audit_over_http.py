@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from onesided.audit.session import SURFACES, SessionAudit, SessionReport
 from onesided.cli import run
+from onesided.server import hosted
 from onesided.server.api import datasets
 from onesided.server.audited import over_http
-from onesided.server.hosted import HostedDataset
 from onesided.server.jobs import runner
 
 
@@ -30,18 +31,18 @@ def test_two_thousand_pairs_show_nothing() -> None:
 
 def test_a_fact_that_follows_the_data_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     sizes: list[int] = []
-    opening, facts = HostedDataset.open_state, datasets.facts_json
+    copying, facts = hosted.copied_sources, datasets.facts_json
 
-    def opened(hosted: HostedDataset, source: str | None = None) -> int:
-        number = opening(hosted, source)
-        files = hosted.folder.rglob("*.*")
-        sizes.append(sum(each.stat().st_size for each in files if each.suffix != ".json"))
-        return number
+    def copied(arguments: Any, folder: Path) -> dict[str, Any]:
+        found = copying(arguments, folder)
+        files = [each for each in folder.rglob("*") if each.is_file()]
+        sizes.append(sum(each.stat().st_size for each in files))
+        return found
 
     def leaking(data: Any) -> dict[str, Any]:
         return {**facts(data), "bytes": sizes[-1]}
 
-    monkeypatch.setattr(HostedDataset, "open_state", opened)
+    monkeypatch.setattr(hosted, "copied_sources", copied)
     monkeypatch.setattr(datasets, "facts_json", leaking)
     report = audited(seed=3, pairs=10)
     assert report.rejected

@@ -132,6 +132,7 @@ def test_a_question_that_waits_for_a_steward(server: ServerAtWork) -> None:
         (waiting,) = sue.get("/api/v1/approvals").json()["approvals"]
         assert waiting["purpose"] == "why"
         assert waiting["greatest_cost"] == "0.1"
+        assert "±" in waiting["plan"]
         assert sue.get("/api/v1/datasets/visits/account").json()["spent"] == before
         decided = sue.post(f"/api/v1/approvals/{waiting['id']}", json={"decision": "approve"})
         done = server.answered(eve, decided.raise_for_status().json())

@@ -18,6 +18,7 @@ from onesided.server.problems import Problem
 from onesided.server.questions import Wanted
 from onesided.server.routing import STEWARD, ApiCall, ApiRoute, Reply
 from onesided.server.schemas import JOB, listing
+from onesided.session.several import expected
 
 APPROVE, REFUSE = "approve", "refuse"
 
@@ -36,6 +37,7 @@ def awaiting(call: ApiCall, job: QuestionJob) -> dict[str, Any]:
         wanted = Wanted.of(job.question)
         asked = hosted.data.asked(wanted.kind, wanted.epsilon, wanted.given, yes=True)
         said["terms"] = [each.terms.figure for each in asked.questions]
+        said["plan"] = expected(hosted.data.plan, asked)
     except (OnesidedError, Problem) as error:
         said["terms"] = [str(error)]
     return said
