@@ -20,6 +20,7 @@ SQL = "SELECT room, COUNT(DISTINCT device, day) AS n FROM data GROUP BY room"
 FORMS: dict[str, dict[str, object]] = {
     "sample": {"columns": ["room", "day"]},
     "sum": {"column": "device", "bound": "9", "max_groups": "2"},
+    "quantile": {"column": "device", "low": "0", "high": "60", "max_groups": "1"},
     "sql": {"statement": SQL, "max_groups": "2"},
 }
 ANALYST_PAGES = (
@@ -30,6 +31,7 @@ ANALYST_PAGES = (
     "/data/visits/ask/sample",
     "/data/visits/ask/sum",
     "/data/visits/ask/mean",
+    "/data/visits/ask/quantile",
     "/data/visits/ask/sql",
     "/account",
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -60,6 +61,12 @@ KINDS: Mapping[str, KindOfQuestion] = {
             "Mean",
             "The average of a number in each group.",
             ("column", "bound", "by", "where", "groups_at_most"),
+        ),
+        KindOfQuestion(
+            "quantile",
+            "Median and quartiles",
+            "The value below which a half, a quarter or three quarters of the records are.",
+            ("column", "between", "by", "where", "groups_at_most"),
         ),
         KindOfQuestion(
             "sql",
@@ -150,6 +157,25 @@ def _text(name: str) -> Any:
     return read
 
 
+def _between(call: PageCall, facts: Facts) -> Body:
+    """The public bounds of a column's values."""
+    ends = [call.text("low"), call.text("high")]
+    return {"bounds": [_number(each) for each in ends]} if all(ends) else {}
+
+
+def _number(text: str) -> int | float | str:
+    """A number that is typed; what is none is refused where it is used."""
+    try:
+        return int(text)
+    except ValueError:
+        pass
+    try:
+        found = float(text)
+    except ValueError:
+        return text
+    return found if math.isfinite(found) else text
+
+
 def _columns(call: PageCall, facts: Facts) -> Body:
     chosen = call.texts("columns")
     return {"columns": chosen} if chosen and chosen != columns_of(facts) else {}
@@ -180,6 +206,7 @@ _FIELDS: Mapping[str, Any] = {
     "columns": _columns,
     "column": _text("column"),
     "bound": _text("bound"),
+    "between": _between,
     "statement": _text("statement"),
     "max_groups": _max_groups,
     "groups_at_most": _max_groups,
@@ -204,4 +231,4 @@ def padded(values: Iterable[str], length: int) -> Sequence[str]:
     return [*found, *[""] * (length - len(found))]
 
 
-_TEXTS = ("where", "column", "bound", "statement", "max_groups", "purpose", "yes")
+_TEXTS = ("where", "column", "bound", "low", "high", "statement", "max_groups", "purpose", "yes")
