@@ -109,6 +109,18 @@ def test_the_price_and_the_error_are_those_of_the_api(server: ServerAtWork) -> N
         assert eva.get("/api/v1/jobs").json() == {"jobs": []}
 
 
+def test_values_are_those_of_their_columns(server: ServerAtWork) -> None:
+    with in_browser(server, server.token("eli")) as eli:
+        form = {**COUNT, "csrf": csrf(eli), "epsilon": "0.5"}
+        typed = {"device": "1, 2", "day": "2024-01-01, *", "consent": "true", "hour(ts)": "8,9"}
+        expected = ("[1, 2]", "[datetime.date.fromisoformat(", "[True]", "[8, 9]")
+        for (key, values), said in zip(typed.items(), expected, strict=True):
+            fields = {**form, "by": [key, "", ""], "values": [values, "", ""]}
+            shown = eli.post("/data/visits/ask/count/plan", data=fields).text
+            assert "off by about" in shown, key
+            assert said in shown.replace("&#39;", "'"), key
+
+
 def test_a_bound_that_is_to_be_found_is_not_missing(server: ServerAtWork) -> None:
     with in_browser(server, server.token("eve")) as eve:
         form = {**COUNT, "max_groups": "auto", "csrf": csrf(eve)}

@@ -18,7 +18,9 @@ BEST_ONE = "best"
 """Whatever mechanism the plan says errs least."""
 MOST_KEYS = 3
 _MOMENTS = ("hour", "weekday", "date")
-_WHOLE = ("integer", "bigint", "smallint")
+_NUMBERS = ("integer", "wide integer", "float")
+_TAGGED = ("date", "timestamp", "decimal")
+ALL_OTHERS = "*"
 
 
 @dataclass(frozen=True)
@@ -139,15 +141,27 @@ def _by(call: PageCall, facts: Facts) -> Body:
 
 def _values(key: str, listed: str, facts: Facts) -> list[Any]:
     """The values that a key may have, as its column holds them; * stands for all others."""
-    kind = next((each["type"] for each in facts["columns"] if each["name"] == key), "")
-    whole = kind.startswith(_WHOLE) or kind.startswith("int") or "(" in key
-    return [_value(each.strip(), whole=whole) for each in split_list(listed) if each.strip()]
+    kind = next((each["type"] for each in facts["columns"] if _quoted(each["name"]) == key), "")
+    # What is derived, such as an hour, is a whole number; a date is one.
+    kind = kind or ("date" if key.startswith("date(") else "integer")
+    found = [unquoted_value(each) for each in split_list(listed)]
+    return [each if each == ALL_OTHERS else _value(each, kind) for each in found if each]
 
 
-def _value(text: str, *, whole: bool) -> Any:
-    if whole and text.removeprefix("-").isascii() and text.removeprefix("-").isdecimal():
-        return int(text)
-    return text
+def unquoted_value(text: str) -> str:
+    """A value without the quotes in which a comma may stand."""
+    text = text.strip()
+    quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "'\""
+    return text[1:-1] if quoted else text
+
+
+def _value(text: str, kind: str) -> Any:
+    """A value as the API takes it; what does not fit its column is refused there."""
+    if kind in _TAGGED:
+        return {kind: text}
+    if kind == "boolean" and text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    return _number(text) if kind in _NUMBERS else text
 
 
 def _text(name: str) -> Any:
