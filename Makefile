@@ -2,9 +2,10 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --prefer-binary
-# Stamps: what the demo needs, the core and its charts, what everything else needs, the site.
+# Stamps: what the demo needs, the core and its charts; everything; the console; the site.
 DEMO := .venv/.demo
 READY := .venv/.ready
+CONSOLE := .venv/.console
 SITE_READY := .venv/.site-ready
 # npm's packages for the site, beside the environment; SITE is where the site is built.
 SITE_PACKAGES := .venv/site-packages
@@ -16,7 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 # Two installations at a time would be in each other's way.
 .NOTPARALLEL:
-.PHONY: setup demo docs docs-serve test test-python lint lint-site soak soak-ledgers soak-engines soak-audit soak-mechanisms bench clean
+.PHONY: setup demo console docs docs-serve test test-python lint lint-site soak soak-ledgers soak-server soak-engines soak-audit soak-mechanisms bench clean
 
 setup: $(READY)
 
@@ -31,10 +32,20 @@ $(DEMO): pyproject.toml | $(BIN)/python
 # With everything there, the demo has what it needs.
 $(READY): pyproject.toml | $(BIN)/python
 	@$(PIP) --editable '.[dev]'
-	@touch $(DEMO) $(READY)
+	@touch $(DEMO) $(READY) $(CONSOLE)
 
 demo: $(DEMO)
 	@$(BIN)/onesided demo --out demo
+	@echo "The same building in a browser: make console"
+
+$(CONSOLE): pyproject.toml | $(BIN)/python
+	@$(PIP) --editable '.[charts,server]'
+	@touch $(CONSOLE)
+
+# The building of the demo in the console; a later start goes on where this one ended.
+console: $(CONSOLE)
+	@test -d demo/building || $(BIN)/onesided simulate --scale 0.02 --seed 7 --out demo/building
+	@$(BIN)/onesided ui demo/building
 
 $(SITE_READY): pyproject.toml | $(BIN)/python
 	@$(PIP) --editable '.[docs]'
@@ -79,10 +90,13 @@ test-python: setup
 
 # The long versions of races, kills, fuzz and controls, in parts that can be run alone.
 SOAK := $(BIN)/pytest -m soak
-soak: soak-ledgers soak-engines soak-audit soak-mechanisms
+soak: soak-ledgers soak-server soak-engines soak-audit soak-mechanisms
 
 soak-ledgers: setup
-	@$(SOAK) tests/contract/test_ledger* tests/contract/test_desk* tests/contract/test_session_crashes.py tests/seams tests/cli
+	@$(SOAK) tests/contract/test_ledger* tests/contract/test_desk* tests/contract/test_session_crashes.py tests/contract/test_remote.py tests/seams tests/cli
+
+soak-server: setup
+	@$(SOAK) tests/server
 
 soak-engines: setup
 	@$(SOAK) tests/engines tests/laws

@@ -9,8 +9,9 @@ from time import process_time
 import pytest
 from click.testing import CliRunner, Result
 
-from onesided.cli.audit import attack, audit
-from onesided.errors import CheckFailed, OutputError, RequestError
+from onesided.cli.attacks import attack
+from onesided.cli.audit import audit
+from onesided.errors import CheckFailed, InputError, OutputError, RequestError
 
 
 def run(command, *arguments: str) -> Result:
@@ -122,3 +123,15 @@ def test_an_attack_that_succeeds_is_a_failed_check():
 
 def test_nobody_of_that_name():
     assert isinstance(run(attack, "--against", "nobody").exception, RequestError)
+
+
+def test_an_attacker_who_knows_the_map(tmp_path: Path):
+    chart = tmp_path / "building.svg"
+    arguments = ("--map", "--people", "60", "--chart", str(chart))
+    result = run(attack, *arguments)
+    assert result.exit_code == 0
+    assert "dead end" in result.stdout
+    assert "smokers yard" in chart.read_text()
+    again = run(attack, "--map", "--people", "60", "--json")
+    assert [each["name"] for each in json.loads(again.stdout)][-1] == "dead end"
+    assert isinstance(run(attack, "--map", "--people", "3").exception, InputError)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
-import sys
 from pathlib import Path
+from string import Template
 
 import pytest
 
+from onesided.cli import run
 from onesided.ledger.desk import JobState, PersonRole, Rights
 from support.desks import Office
 from support.ledgers import in_database, in_file
@@ -19,26 +21,22 @@ from support.postgres import TestServer
 PAGE = Path(__file__).parents[2] / "docs" / "serving" / "backup.md"
 
 
-def _commands(language: str) -> str:
-    """The blocks of the page in their order, ended by the first command that fails."""
+def _commands(language: str) -> list[str]:
+    """The commands of the page in their order."""
     blocks = re.findall(rf"```{language}\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     assert len(blocks) == 2
-    return "set -eu\n" + "".join(blocks)
+    return "".join(blocks).splitlines()
 
 
-def _run(commands: str, folder: Path, **variables: str) -> str:
-    tools = Path(sys.executable).parent
-    path = f"{tools}{os.pathsep}{variables.pop('PATH', '')}{os.pathsep}{os.environ['PATH']}"
-    done = subprocess.run(
-        ["bash", "-c", commands],
-        cwd=folder,
-        env={**os.environ, **variables, "PATH": path},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+def _follow(commands: list[str], **variables: str) -> None:
+    """Run them one after the other, our own within this process."""
+    for command in commands:
+        if command.startswith("onesided "):
+            words = shlex.split(Template(command).substitute(variables))
+            assert run(words[1:]) == 0, command
+        else:
+            env = {**os.environ, **variables}
+            subprocess.run(["bash", "-c", command], env=env, check=True)
 
 
 def _fill(office: Office) -> None:
@@ -56,11 +54,15 @@ def _check(said: str) -> None:
 
 
 @pytest.mark.skipif(shutil.which("sqlite3") is None, reason="sqlite3 is not installed")
-def test_the_drill_of_a_file(tmp_path: Path) -> None:
+def test_the_drill_of_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
     office = Office.at(in_file(tmp_path / "visits.ledger"))
     _fill(office)
     head = office.ledger.head()
-    said = _run(_commands("sqlite"), tmp_path)
+    _follow(_commands("sqlite"))
+    said = capsys.readouterr().out
     _check(said)
     assert head.hash in said
     assert {path.name for path in tmp_path.glob("copy*")} <= {"copy.ledger-shm", "copy.ledger-wal"}
@@ -69,13 +71,19 @@ def test_the_drill_of_a_file(tmp_path: Path) -> None:
 
 @pytest.mark.soak
 def test_the_drill_of_a_database(
-    tmp_path: Path, ledger_database: str, postgres_server: TestServer
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    ledger_database: str,
+    postgres_server: TestServer,
 ) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", postgres_server.tools, prepend=os.pathsep)
     office = Office.at(in_database(ledger_database))
     _fill(office)
     drill = postgres_server.new_database()
-    tools = postgres_server.tools
-    _check(_run(_commands("postgres"), tmp_path, LEDGER=ledger_database, DRILL=drill, PATH=tools))
+    _follow(_commands("postgres"), LEDGER=ledger_database, DRILL=drill)
+    _check(capsys.readouterr().out)
     office.place.where = drill
     copy = office.again()
     assert [job.state for job in copy.desk.jobs()] == [JobState.ACCEPTED] * 2

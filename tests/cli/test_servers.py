@@ -37,6 +37,7 @@ def source(server: ServerAtWork, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
         "sum SOURCE --column device --bound 60 --by room --max-groups 2",
         "mean SOURCE --column device --bound 60 --max-rows 3 --max-groups 2 --by room",
         "quantile SOURCE --column device --bounds 0,60 --cells 10 --max-groups 1",
+        "distinct SOURCE --column room --max-values 2",
         "plan SOURCE --by room --max-groups 4",
         "plan sum SOURCE --column device --bound 60 --max-groups 2 --by room",
         "plan sample SOURCE",

@@ -17,7 +17,7 @@ from support.crashing import Fuse, lay
 from support.desks import LEASE, LENGTH, Office
 from support.ledgers import Place
 
-RUNS, RUNS_IN_SOAK = 16, 300
+RUNS, RUNS_IN_SOAK = 10, 300
 STATEMENTS = 75
 """More than one job runs from the question to its end, so that some survive."""
 

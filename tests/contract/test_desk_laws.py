@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,7 +19,7 @@ from onesided.ledger.desk import Allowance, Desk, Slot
 from onesided.loss import Loss
 from support.composition import Charged, charges, composed
 from support.desks import Office, posed
-from support.ledgers import order, terms
+from support.ledgers import in_file, order, terms
 
 PEOPLE = ("ann", "bob", "")
 EXAMPLES, EXAMPLES_IN_SOAK = 10, 500
@@ -150,9 +151,11 @@ def _law(office: Office, examples: int) -> None:
     law()
 
 
-def test_a_share_is_the_composition_of_ones_own_charges(office: Office) -> None:
+def test_a_share_is_the_composition_of_ones_own_charges(tmp_path: Path) -> None:
+    office = Office.at(in_file(tmp_path / "visits.ledger"))
     _law(office, EXAMPLES)
     assert office.ledger.verify().ok
+    office.close()
 
 
 @pytest.mark.soak

@@ -15,7 +15,7 @@ from support.racing import race
 
 BUDGET, SHARE = 20, 6
 PEOPLE = ("ann", "bob", "eve", "joe")
-PROCESSES, THREADS, ATTEMPTS = 8, 2, 4
+PROCESSES, THREADS, ATTEMPTS = 4, 4, 4
 RACES_IN_SOAK = 10
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
@@ -102,4 +102,4 @@ def test_a_login_is_taken_by_one_of_many(office: Office) -> None:
 
 def _raced(office: Office, attempt: object) -> list[int]:
     assert callable(attempt)
-    return race(office.account, office.snapshot, processes=4, threads=2, attempts=5, spend=attempt)
+    return race(office.account, office.snapshot, processes=2, threads=3, attempts=4, spend=attempt)

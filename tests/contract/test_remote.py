@@ -72,7 +72,15 @@ def test_an_answer_is_waited_for_and_asked_for_once(tmp_path: Path) -> None:
         assert dataset.budget.spent == spent
 
 
-@pytest.mark.parametrize("part", [b"/questions", b"/jobs/", b"/data", b"GET /api/v1/datasets"])
+@pytest.mark.parametrize(
+    "part",
+    [
+        b"/questions",
+        b"/jobs/",
+        pytest.param(b"/data", marks=pytest.mark.soak),
+        pytest.param(b"GET /api/v1/datasets", marks=pytest.mark.soak),
+    ],
+)
 def test_what_is_lost_on_its_way_is_asked_for_again_and_paid_once(
     server: ServerAtWork, way: CutWay, part: bytes
 ) -> None:
@@ -205,6 +213,7 @@ def test_an_interruption_says_what_became_of_the_question(
         assert dataset.budget.spent == spent
 
 
+@pytest.mark.soak
 def test_threads_share_a_data_set(server: ServerAtWork) -> None:
     answers: list[Any] = []
     with remote(server) as dataset:

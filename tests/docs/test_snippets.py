@@ -103,6 +103,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     lines = "".join(f"{n % 30};0{1 + n % 9}.02.2024;{ROOMS[n % 4]};1,5;true\n" for n in range(200))
     text = "device;day;room;paid;consent\n" + lines
     (folder / "visits.csv.gz").write_bytes(gzip.compress(text.encode("cp1252")))
+    (folder / "edges.csv").write_text("from,to,seconds\nstreet,hall,10\nhall,yard,20\n")
     (folder / "questions.sql").write_text(
         "SELECT room, COUNT(DISTINCT device, day) FROM visits GROUP BY room;"
     )
@@ -112,6 +113,8 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def taken_for_granted(page: str) -> dict[str, Any]:
     """The names that pages use without saying where they come from."""
+    if page == "weights.md":
+        return of_people()
     table = pq.read_table("visits.parquet")
     return {
         "osd": osd,
@@ -130,6 +133,26 @@ def taken_for_granted(page: str) -> dict[str, Any]:
         "x_ns": [7, 4, 0],
         "days_of_the_year": sorted(set(table["day"].to_pylist())),
     }
+
+
+def of_people() -> dict[str, Any]:
+    """A table of people, and two counts of them that were released."""
+    ages, regions = list(range(10, 90, 10)), ["east", "north", "south", "west"]
+    many = 20_000
+    table = pa.table(
+        {
+            "age": [10 + each % 80 for each in range(many)],
+            "region": [regions[each // 80 % 4] for each in range(many)],
+            "opted_out": [each % 7 == 0 for each in range(many)],
+        }
+    )
+    ds = osd.open(table, unit="rows", policy="opted_out", budget=30, rng=osd.seeded(7))
+    domain = {"bucket(age, 10)": ages, "region": regions}
+    by_age, by_region = (
+        ds.count(by=key, domain={key: domain[key]}, epsilon=1, mechanism="laplace")
+        for key in domain
+    )
+    return {"osd": osd, "ds": ds, "by_age": by_age, "by_region": by_region}
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import Any
 
@@ -15,7 +14,6 @@ import pytest
 from onesided.engine.base import Engine, Ngrams
 from onesided.engine.maps import ClosedPredicate, HoldsMaps, held_map
 from onesided.maps import ClosedMap, Edges, Rule
-from onesided.maps.meaning import Meaning
 from onesided.randomness import seeded
 from support.engines import (
     Opener,
@@ -26,33 +24,19 @@ from support.engines import (
     sample_query,
     sampled,
 )
-from support.maps import PLACES, SECOND
+from support.maps import (
+    EVERYBODY,
+    NOON,
+    ODD_PLACES,
+    PLACES,
+    SECOND,
+    passage,
+    sensitive_units,
+    trips,
+)
 
 UNIT = ("device", "day")
 POLICY = "consent = FALSE"
-NOON = datetime(2024, 2, 29, 12)
-ODD_PLACES = (None, "nowhere", 'it\'s {"odd"} \\ 🚪', "A")
-EVERYBODY = 240
-
-
-def trips(units: int = EVERYBODY) -> pa.Table:
-    """Units of up to six rows on few moments; some rows stand out in every way that there is."""
-    rng, rows = seeded(5), []
-    for unit in range(units):
-        for _ in range(1 + int(rng.below(6, 1)[0])):
-            place, moment, odd = (int(each) for each in rng.below(120, 3))
-            ts = NOON + timedelta(seconds=moment % 7)
-            where: str | None = PLACES[place % len(PLACES)]
-            if odd < len(ODD_PLACES):
-                where = ODD_PLACES[odd]
-            consent: bool | None = {10: False, 11: None}.get(odd, True)
-            times = {12: None, 13: datetime(1, 1, 1), 14: datetime(9999, 6, 1)}
-            rows.append((unit // 3, unit % 3, where, times.get(odd, ts), consent, moment % 7))
-    rows.append((None, 0, "a", NOON, True, 1))
-    kinds = (pa.int32(), pa.int32(), pa.string(), pa.timestamp("us"), pa.bool_(), pa.int64())
-    names = ("device", "day", "place", "ts", "consent", "second")
-    columns = zip(*rows, strict=True)
-    return pa.table([pa.array(c, k) for c, k in zip(columns, kinds, strict=True)], names=names)
 
 
 def random_maps(count: int) -> Iterator[ClosedMap]:
@@ -72,32 +56,11 @@ def random_maps(count: int) -> Iterator[ClosedMap]:
         )
 
 
-def sensitive_units(table: pa.Table, closed: ClosedMap, time: str = "ts") -> set[tuple[int, int]]:
-    """By the definition."""
-    meaning, rows = Meaning(closed), defaultdict[tuple[int, int], list[dict[str, Any]]](list)
-    for row in table.to_pylist():
-        if row["device"] is not None:
-            rows[row["device"], row["day"]].append(row)
-    return {
-        unit
-        for unit, found in rows.items()
-        if any(row["consent"] is not True for row in found)
-        or meaning.is_sensitive((row["place"], moment(row[time])) for row in found)
-    }
-
-
-def moment(value: datetime | int | None) -> int | None:
-    if isinstance(value, datetime):
-        passed = value - datetime(1970, 1, 1)
-        return None if value.year > 9998 else passed // timedelta(microseconds=1)
-    return None if value is None else value * SECOND
-
-
 def over(engine: Engine, query: Any, closed: ClosedMap, time: str = "ts") -> Any:
     """The query under the closed policy."""
     assert isinstance(engine, HoldsMaps)
     held = held_map(engine, closed)
-    policy = ClosedPredicate.over(query.policy, held, engine.schema, "place", time)
+    policy = ClosedPredicate.over(query.policy, closed, held, engine.schema, "place", time)
     return replace(query, policy=policy)
 
 
@@ -181,14 +144,6 @@ def test_a_dead_end_changes_only_who_was_there(opened: Opener, table: pa.Table) 
         assert counted(engine.count(query)) == counted(engine.count(plain))
     finally:
         engine.close()
-
-
-def passage() -> ClosedMap:
-    """Through b from one half of the places to the other, and a longer way around."""
-    short = [("a", "b", SECOND), ("b", "c", SECOND), ("c", "d", SECOND), ("a", "e", SECOND)]
-    around = [("e", "f", 2 * SECOND), ("f", "d", SECOND)]
-    edges = Edges.between([*short, *around])
-    return ClosedMap(edges=edges, sensitive=frozenset({"b"}), outside="a")
 
 
 def test_units_of_one_row_have_no_moves(opened: Opener) -> None:

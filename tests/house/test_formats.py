@@ -156,6 +156,16 @@ def table() -> pa.Table:
     return payments(devices=40)
 
 
+def test_a_receipt_that_names_a_map_is_valid(table: pa.Table) -> None:
+    edges = pa.table({"from": ["cafe", "clinic"], "to": ["clinic", "hall"], "seconds": [5, 5]})
+    way = {"edges": edges, "place": "room", "time": "ts", "sensitive": "clinic", "gap": 60}
+    with osd.open(table, unit=["device", "day"], policy="NOT consent", map=way) as dataset:
+        receipt = _as_written(dataset.count(epsilon=1).receipt.content)
+    assert receipt["map"]["rule"] == "certain"
+    assert _problems("receipt", receipt) == []
+    assert _problems("receipt", {**receipt, "map": {**receipt["map"], "rule": "other"}})
+
+
 def test_real_receipts_and_their_export_are_valid(tmp_path: Path, table: pa.Table) -> None:
     ledger = tmp_path / "visits.ledger"
     with osd.open(
@@ -170,6 +180,7 @@ def test_real_receipts_and_their_export_are_valid(tmp_path: Path, table: pa.Tabl
         asked = {"epsilon": 1, "max_groups": 2}
         releases = [
             dataset.sample(1, purpose="yearbook"),
+            dataset.sample(1, stands_for=["room"], noisy=True),
             dataset.count("room", **asked),
             dataset.count("room", mechanism="one-sided", **asked),
             dataset.count("room", mechanism="rr", **asked),

@@ -26,6 +26,7 @@ def _crowd(folder: Path, crowd: Crowd, budget: int, granted: int, seconds: float
             read_all(sue, server.desk, granted)
 
 
+@pytest.mark.soak
 def test_a_crowd_spends_the_budget_and_no_more(tmp_path: Path) -> None:
     _crowd(tmp_path, SMALL, BUDGET, GRANTED, seconds=0.3)
 

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
+import pytest
 
 from onesided.ledger import ChargeState, open_ledger
 from onesided.ledger.desk import PersonRole, Rights, open_desk
@@ -70,6 +71,7 @@ def test_sigterm_finishes_what_runs_and_says_what_is_left(tmp_path: Path) -> Non
     assert states(file) == [ChargeState.STORED, ChargeState.OPEN]
 
 
+@pytest.mark.soak
 def test_after_a_kill_charged_questions_are_answered_or_fail(tmp_path: Path) -> None:
     file = describe(tmp_path, seconds=20)
     token = asker(file)

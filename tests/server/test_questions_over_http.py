@@ -75,6 +75,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "sum": {"column": "device", "bound": 60, "by": "room", "max_groups": 4},
     "mean": {"column": "device", "bound": "60", "by": "room", "max_groups": 4},
     "quantile": {"column": "device", "bounds": [0, 60]},
+    "distinct": {"column": "room", "max_values": 2},
     "histogram": {"column": "device", "edges": [0, 30, 60]},
     "touches": {"by": "room"},
     "ngrams": {"n": 2, "by": "room", "order": "ts", "max_groups": 4, "mechanism": "one-sided"},

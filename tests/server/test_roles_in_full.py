@@ -5,6 +5,7 @@ By token, by the cookie of a browser, and by everything that looks like a token 
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -77,6 +78,12 @@ TABLE = {
     f"GET {_SAME}/rights/{{person}}": STEWARDS,
     f"PUT {_SAME}/rights/{{person}}": STEWARDS,
     f"DELETE {_SAME}/rights/{{person}}": STEWARDS,
+    f"GET {_SAME}/check": STEWARDS,
+    "GET /api/v1/sources": STEWARDS,
+    "POST /api/v1/sources/columns": STEWARDS,
+    "POST /api/v1/sources/check": STEWARDS,
+    "POST /api/v1/policies": STEWARDS,
+    "POST /api/v1/datasets": (201, 403, 403, 403, 401),
     "GET /api/v1/approvals": STEWARDS,
     "POST /api/v1/approvals/{job}": STEWARDS,
     "GET /api/v1/tokens": STEWARDS,
@@ -92,6 +99,10 @@ SELECT: dict[str, Any] = {
     "max_groups": 4,
     "max_rows": 3,
 }
+
+
+FILE = "visits.parquet"
+MORE = {"unit": ["device", "day"], "policy": "NOT consent"}
 
 
 @dataclass
@@ -213,6 +224,15 @@ _BODIES: dict[str, Callable[[House], dict[str, Any]]] = {
     f"POST {_SAME}/budget": lambda house: {"budget": 1000 + next(house.fresh), "why": "more"},
     f"PUT {_SAME}/rights/{{person}}": lambda house: {},
     "POST /api/v1/approvals/{job}": lambda house: {"decision": "refuse", "why": "no"},
+    "POST /api/v1/sources/columns": lambda house: {"source": FILE},
+    "POST /api/v1/sources/check": lambda house: {"source": FILE, **MORE},
+    "POST /api/v1/policies": lambda house: {"dataset": "visits", "policy": MORE["policy"]},
+    "POST /api/v1/datasets": lambda house: {
+        "name": f"more-{next(house.fresh)}",
+        "source": FILE,
+        "budget": 1,
+        **MORE,
+    },
     "POST /api/v1/tokens": lambda house: {"name": "aud", "role": "auditor"},
 }
 
@@ -220,7 +240,10 @@ _BODIES: dict[str, Callable[[House], dict[str, Any]]] = {
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     folder = tmp_path_factory.mktemp("house")
-    with serving(describe(folder, seconds=None, budget=1000)) as server, server.client() as client:
+    (folder / "more").mkdir()
+    file = describe(folder, seconds=None, budget=1000, server='sources = ["more"]')
+    shutil.copy(folder / FILE, folder / "more")
+    with serving(file) as server, server.client() as client:
         yield House.build(server, client)
 
 

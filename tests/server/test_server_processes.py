@@ -18,6 +18,8 @@ from support.crowds import STEP, Crowd, check_books, distinct_count, read_all
 from support.server_processes import ServerProcess, server_processes
 from support.serving import describe
 
+pytestmark = pytest.mark.soak
+
 KILLS = 100
 PAUSE = 1.5
 """Seconds from one question of an analyst to the next."""
@@ -139,28 +141,20 @@ def _kill_one(folder: Path, seconds: float) -> JobState:
         return over.state
 
 
-def test_what_was_accepted_outlives_a_killed_server(tmp_path: Path) -> None:
-    assert _kill_one(tmp_path, seconds=2.0) in (JobState.DONE, JobState.FAILED)
-
-
-@pytest.mark.soak
 def test_what_was_accepted_is_answered_in_time_by_the_next_server(tmp_path: Path) -> None:
     assert _kill_one(tmp_path, seconds=60.0) is JobState.DONE
 
 
-@pytest.mark.soak
 def test_a_hundred_killed_servers_lose_and_double_nothing(tmp_path: Path) -> None:
     _kill_under_load(tmp_path, "visits.ledger", KILLS, servers=1, seed=2)
 
 
-@pytest.mark.soak
 def test_two_servers_killed_in_turn_behave_as_one(tmp_path: Path, postgres_url: str) -> None:
     _kill_under_load(tmp_path, postgres_url, KILLS // 2, servers=2, seed=3)
 
 
-@pytest.mark.soak
 def test_a_large_crowd_at_two_servers_on_one_ledger(tmp_path: Path, postgres_url: str) -> None:
-    file = describe(tmp_path, seconds=0.5, budget=20, ledger=postgres_url, limits=LIMITS)
+    file = describe(tmp_path, seconds=1.0, budget=20, ledger=postgres_url, limits=LIMITS)
     with server_processes(file, 2) as running:
         desk = open_desk(postgres_url)
         statuses = CROWD.asks(desk, [server.address for server in running])

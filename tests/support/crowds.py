@@ -15,7 +15,7 @@ import httpx
 from onesided.ledger import Ledger
 from onesided.ledger.desk import Desk, JobState, PersonRole, Rights
 
-PATIENCE = 300
+PATIENCE = 900
 """Seconds after which a crowd counts as stuck."""
 
 STEP = Fraction(1, 10)

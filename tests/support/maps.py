@@ -1,17 +1,24 @@
-"""Random maps, and a closed policy evaluated by its tables in plain Python."""
+"""Maps and trips on them, and a closed policy evaluated by its tables in plain Python."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from datetime import datetime, timedelta
 from fractions import Fraction
-from itertools import pairwise
+from typing import Any
 
+import pyarrow as pa
 from hypothesis import strategies as st
 
 from onesided.maps import ClosedMap, Edges, Rule
+from onesided.maps.meaning import Meaning
+from onesided.randomness import seeded
 
 SECOND = 1_000_000
 PLACES = "abcdef"
+NOON = datetime(2024, 2, 29, 12)
+ODD_PLACES = (None, "nowhere", 'it\'s {"odd"} \\ 🚪', "A")
+EVERYBODY = 240
 
 
 @st.composite
@@ -32,24 +39,50 @@ def drawn_maps(draw: st.DrawFn) -> ClosedMap:
     )
 
 
-def sensitive_by_table(closed: ClosedMap, rows: Sequence[tuple[object, int | None]]) -> bool:
-    """By the numbers of open places and the table of moves: what every engine does."""
-    opened = dict(zip(*(column.to_pylist() for column in closed.open_places.columns), strict=True))
-    moves = closed.moves
-    below = dict(
-        zip(
-            zip(moves.start.tolist(), moves.end.tolist(), strict=True),
-            moves.below.tolist(),
-            strict=True,
-        )
-    )
-    if any(place not in opened or time is None for place, time in rows):
-        return True
-    moments = sorted({time for _, time in rows if time is not None})
-    return any(
-        late - early < below.get((opened[a], opened[b]), 0)
-        for early, late in pairwise(moments)
-        for a, at in rows
-        for b, then in rows
-        if at == early and then == late
-    )
+def trips(units: int = EVERYBODY) -> pa.Table:
+    """Units of up to six rows on few moments; some rows stand out in every way that there is."""
+    rng, rows = seeded(5), []
+    for unit in range(units):
+        for _ in range(1 + int(rng.below(6, 1)[0])):
+            place, moment, odd = (int(each) for each in rng.below(120, 3))
+            ts = NOON + timedelta(seconds=moment % 7)
+            where: str | None = PLACES[place % len(PLACES)]
+            if odd < len(ODD_PLACES):
+                where = ODD_PLACES[odd]
+            consent: bool | None = {10: False, 11: None}.get(odd, True)
+            times = {12: None, 13: datetime(1, 1, 1), 14: datetime(9999, 6, 1)}
+            rows.append((unit // 3, unit % 3, where, times.get(odd, ts), consent, moment % 7))
+    rows.append((None, 0, "a", NOON, True, 1))
+    kinds = (pa.int32(), pa.int32(), pa.string(), pa.timestamp("us"), pa.bool_(), pa.int64())
+    names = ("device", "day", "place", "ts", "consent", "second")
+    columns = zip(*rows, strict=True)
+    return pa.table([pa.array(c, k) for c, k in zip(columns, kinds, strict=True)], names=names)
+
+
+def sensitive_units(table: pa.Table, closed: ClosedMap, time: str = "ts") -> set[tuple[int, int]]:
+    """By the definition."""
+    meaning, rows = Meaning(closed), defaultdict[tuple[int, int], list[dict[str, Any]]](list)
+    for row in table.to_pylist():
+        if row["device"] is not None:
+            rows[row["device"], row["day"]].append(row)
+    return {
+        unit
+        for unit, found in rows.items()
+        if any(row["consent"] is not True for row in found)
+        or meaning.is_sensitive((row["place"], moment(row[time])) for row in found)
+    }
+
+
+def moment(value: datetime | int | None) -> int | None:
+    if isinstance(value, datetime):
+        passed = value - datetime(1970, 1, 1)
+        return None if value.year > 9998 else passed // timedelta(microseconds=1)
+    return None if value is None else value * SECOND
+
+
+def passage() -> ClosedMap:
+    """Through b from one half of the places to the other, and a longer way around."""
+    short = [("a", "b", SECOND), ("b", "c", SECOND), ("c", "d", SECOND), ("a", "e", SECOND)]
+    around = [("e", "f", 2 * SECOND), ("f", "d", SECOND)]
+    edges = Edges.between([*short, *around])
+    return ClosedMap(edges=edges, sensitive=frozenset({"b"}), outside="a")

@@ -47,7 +47,7 @@ def well_labelled(page: str) -> list[str]:
     labels = set(re.findall(r'<label for="([^"]*)"', page))
     for field in re.findall(r"<(?:input|select|textarea)\b[^>]*>", page):
         named = re.search(r'\bid="([^"]*)"', field)
-        within = 'type="hidden"' in field or 'type="checkbox"' in field or 'type="radio"' in field
+        within = "hidden" in field or 'type="checkbox"' in field or 'type="radio"' in field
         if not within and (named is None or named[1] not in labels):
             wrong.append(field)
     return wrong

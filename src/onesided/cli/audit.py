@@ -1,4 +1,4 @@
-"""`onesided audit` and `onesided attack`."""
+"""`onesided audit`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from onesided.cli.output import (
 from onesided.errors import CheckFailed, RequestError
 
 if TYPE_CHECKING:
-    from onesided.audit import AttackReport, ExactAudit, ExactReport, StatisticalReport, Target
+    from onesided.audit import ExactAudit, ExactReport, StatisticalReport, Target
     from onesided.data import Histogram
 
 EXACT_SHARE = 0.4
@@ -113,70 +113,6 @@ def audit(
         raise CheckFailed(f"Refuted: {claim.what}.")
 
 
-@click.command()
-@click.option("--against", help="One release, by its name in the table; default: all.")
-@click.option(
-    "--data",
-    type=click.Choice(["building", "republica"]),
-    default="building",
-    show_default=True,
-    help="A building of four people, or the re:publica trace in ONESIDED_DATA.",
-)
-@click.option("--epsilon", default="1", show_default=True, help="That of every release.")
-@click.option(
-    "--trials",
-    default=300,
-    show_default=True,
-    help="Outputs of each release that the attacker sees.",
-)
-@click.option("--seed", default=0, show_default=True, help="Of the releases.")
-@chart_option
-@overwrite_option
-@as_json
-def attack(
-    against: str | None,
-    data: str,
-    epsilon: str,
-    trials: int,
-    seed: int,
-    chart: Path | None,
-    overwrite: bool,
-    as_json: bool,
-) -> None:
-    """Learn from absence who is in the smokers' yard; exit code 1 if --against lets that happen.
-
-    Each attacker sees a release and shifts the odds "in a sensitive room" by φ at most. OSDP
-    promises φ ≤ ε to attackers who hold people to be independent, and nothing beyond.
-    """
-    from onesided.audit import opponents
-    from onesided.loss import positive
-
-    check_chart(chart, overwrite=overwrite)
-    exact = positive(epsilon)
-    releases = opponents(exact)
-    chosen = [each for each in releases if against in (None, each.name, each.name.split(",")[0])]
-    if not chosen:
-        known = ", ".join(dict.fromkeys(each.name.split(",")[0] for each in releases))
-        raise RequestError(f"There is nothing of that name to attack; choose one of {known}.")
-    with working("Attacking"):
-        scenes = _scenes(data)
-        reports = {
-            scene: [_attacked(release, beliefs, trials, seed) for release in chosen]
-            for scene, beliefs in scenes.items()
-        }
-    if as_json:
-        show_json(
-            {scene: [_attack_facts(each) for each in found] for scene, found in reports.items()}
-        )
-    else:
-        for scene, found in reports.items():
-            _show_attack(scene, found)
-    first = next(iter(reports.values()))
-    draw_chart(chart, lambda: _attack_picture(next(iter(reports)), first), overwrite=overwrite)
-    if against is not None and any(each.worst > float(exact) + 1e-9 for each in first):
-        raise CheckFailed(f"{against} lets an attacker shift the odds by more than ε = {exact}.")
-
-
 def _exact_audit(claim: Target, seconds: float) -> ExactAudit:
     from onesided.audit import Deadline, ExactAudit
 
@@ -236,8 +172,8 @@ def _audit_facts(
                     {
                         "step": finding.step.value,
                         "claimed": str(finding.claimed),
-                        "loss": _number(finding.loss),
-                        "at_least": _number(finding.at_least),
+                        "loss": json_loss(finding.loss),
+                        "at_least": json_loss(finding.at_least),
                         "attained": finding.attained,
                         "verdict": finding.verdict.value,
                     }
@@ -247,7 +183,7 @@ def _audit_facts(
         )
     if runs is not None:
         facts["runs"] = {
-            "at_least": _number(runs.at_least),
+            "at_least": json_loss(runs.at_least),
             "confidence": runs.confidence,
             "hits": runs.hits,
             "neighbour_hits": runs.neighbour_hits,
@@ -321,77 +257,17 @@ def _audit_picture(
     if runs is not None:
         losses["runs: at least"] = max(runs.at_least, 0.0)
     found = [
-        ComparedRow(name, None, loss if isfinite(loss) else None, _words(loss))
+        ComparedRow(name, None, loss if isfinite(loss) else None, shown_loss(loss))
         for name, loss in losses.items()
     ]
     return audit_picture(f"Audit of {claim.name}", float(claim.epsilon), found)
 
 
-def _attack_picture(scene: str, reports: Sequence[AttackReport]) -> Any:
-    from onesided.charts.findings import ComparedRow, compared_picture
-
-    found = [
-        ComparedRow(each.release, each.before, each.after, f"φ {_words(each.worst)}")
-        for each in reports
-    ]
-    return compared_picture(
-        "How sure the attacker is that somebody was in a sensitive room, when it is true",
-        found,
-        names=("before the release", "after it"),
-        axis="probability",
-        what="release",
-        notes=[f"{scene}. φ: how far the odds were shifted at the most."],
-    )
-
-
-def _scenes(data: str) -> dict[str, Any]:
-    from onesided.audit import scenes
-
-    if data == "republica":
-        return {"re:publica 2013, everybody else known": scenes.republica()}
-    return {
-        "four people, independent": scenes.small_building(),
-        "everybody but Bob known": scenes.informed_attacker(),
-        "four inseparable friends (correlated: nothing is promised)": scenes.inseparable_friends(),
-    }
-
-
-def _attacked(release: Any, beliefs: Any, trials: int, seed: int) -> AttackReport:
-    from onesided.audit import attack as run
-    from onesided.randomness import seeded
-
-    return run(release, beliefs, trials, seeded(seed))
-
-
-def _show_attack(scene: str, reports: Sequence[AttackReport]) -> None:
-    rows = [
-        (
-            each.release,
-            _words(each.bound),
-            _words(each.worst),
-            f"{each.before:.3f}",
-            f"{each.after:.3f}",
-        )
-        for each in reports
-    ]
-    show_table(scene, ("release", "φ claimed", "φ measured", "prior", "posterior"), rows)
-
-
-def _attack_facts(report: AttackReport) -> dict[str, Any]:
-    return {
-        "release": report.release,
-        "claimed": _number(report.bound),
-        "measured": _number(report.worst),
-        "prior": report.before,
-        "posterior": report.after,
-        "within_bound": report.within_bound,
-    }
-
-
-def _words(value: float) -> str:
+def shown_loss(value: float) -> str:
+    """A loss, or the shift of odds, for people."""
     return f"{value:.3f}" if isfinite(value) else "unbounded"
 
 
-def _number(value: float) -> float | str:
-    """JSON has no infinity."""
+def json_loss(value: float) -> float | str:
+    """The same for JSON, which has no infinity."""
     return round(value, 9) if isfinite(value) else "unbounded"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import click
@@ -39,3 +40,14 @@ def demo(out: Path, scale: float, seed: int, as_json: bool) -> None:
         return
     show_table(None, ("access point × hour histogram", "mean absolute error"), tour.errors.items())
     show_facts({"promise": tour.counts.receipt.promise, "written": ", ".join(files)})
+    note(f"The same building in a browser:\n{_in_console(out, scale, seed)}")
+
+
+def _in_console(out: Path, scale: float, seed: int) -> str:
+    """The commands that open the building in the console, with the install they need."""
+    building = shlex.quote(str(out / "building"))
+    return (
+        "  pip install 'onesided[server,charts]'\n"
+        f"  onesided simulate --scale {scale:g} --seed {seed} --out {building}\n"
+        f"  onesided ui {building}"
+    )

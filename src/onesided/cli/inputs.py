@@ -25,7 +25,8 @@ def refuse_needed(
     if not outputs:
         return
     lookups = (each.get("source") for each in (arguments.get("lookups") or {}).values())
-    sources = [arguments.get("source"), *(arguments.get("public") or {}).values(), *lookups]
+    maps = [(arguments.get("map") or {}).get(name) for name in ("edges", "places")]
+    sources = [arguments.get("source"), *(arguments.get("public") or {}).values(), *lookups, *maps]
     needed = [Path(each) for each in others if each is not None]
     needed += ledger_files(arguments.get("ledger"))
     for source in filter(None, sources):

@@ -278,7 +278,7 @@ def _show_facts(found: Any) -> None:
 
 
 def _beside(found: Any) -> dict[str, str]:
-    said = {"lookups": found.lookups, "time zones": found.time_zones}
+    said = {"lookups": found.lookups, "map": found.map, "time zones": found.time_zones}
     return {name: "; ".join(lines) for name, lines in said.items() if lines}
 
 

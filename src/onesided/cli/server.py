@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,8 @@ from onesided.cli.printing import say
 from onesided.cli.sections import CommandInSections
 from onesided.cli.stop import Stop
 from onesided.errors import RequestError
+
+_PACKAGES = ("starlette", "uvicorn", "anyio", "h11", "jinja2", "markupsafe")
 
 
 @click.command(
@@ -34,7 +38,7 @@ def start(file: Path, behind_proxy: bool, **options: Any) -> None:
     stop = Stop.of_this_command()
     ends: list[str] = []
     with stop.telling(lambda: ends[-1] if ends else "The server has ended."):
-        config, serving = _loaded(file, behind_proxy=behind_proxy or None, **options)
+        config, serving = loaded_serving(file, behind_proxy=behind_proxy or None, **options)
         with serving.bound(config) as sock:
             known = config.on_port(sock.getsockname()[1])
             many = len(known.datasets)
@@ -42,15 +46,23 @@ def start(file: Path, behind_proxy: bool, **options: Any) -> None:
             serving.serve(known, sock, said=ends.append)
 
 
-def _loaded(file: Path, **options: Any) -> Any:
+@contextmanager
+def server_needed() -> Iterator[None]:
+    """Where the block lacks what the server is made of, how to get it."""
     try:
-        from onesided.server import serving
+        yield
     except ImportError as error:
-        if (error.name or "").partition(".")[0] not in ("starlette", "uvicorn", "anyio", "h11"):
+        if (error.name or "").partition(".")[0] not in _PACKAGES:
             raise
         raise RequestError(
             "The server needs more than the core: pip install 'onesided[server]'."
         ) from None
+
+
+def loaded_serving(file: Path, **options: Any) -> Any:
+    """What is to be served, and what serves it; refused where the extra is missing."""
+    with server_needed():
+        from onesided.server import serving
     from onesided.server.config import ServerConfig
 
     return ServerConfig.read(file, **options), serving

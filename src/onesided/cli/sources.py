@@ -11,6 +11,7 @@ import click
 
 from onesided.cli.inputs import refuse_needed
 from onesided.cli.lookups import LOOKUP_OPTIONS, placed, take_lookups
+from onesided.cli.map_options import MAP_OPTIONS, take_map
 from onesided.cli.output import working
 from onesided.cli.remote import check_here, opened_elsewhere, token_option
 from onesided.cli.stop import NOTHING_CHARGED, Stop
@@ -66,6 +67,7 @@ _OPTIONS = (
         "their sum.",
     ),
     *LOOKUP_OPTIONS,
+    *MAP_OPTIONS,
     _PART,
     _STRICTER,
     click.option(
@@ -265,7 +267,7 @@ def dataset_arguments(
     `options` are arguments of `onesided.open`. They come before what a description says, except
     for those that name the account: two ways to say these would be two accounts for the same data.
     """
-    lookups = take_lookups(options)
+    lookups, way = take_lookups(options), take_map(options)
     given = {name: value for name, value in options.items() if value is not None}
     given.update(_named_options(given.pop("csv", ()), given.pop("time_zone", ())))
     for name in ("partition_by", "withhold"):
@@ -297,6 +299,10 @@ def dataset_arguments(
         if "lookups" in arguments:
             raise RequestError(f"{source} has its lookups in a file already; leave --lookup out.")
         arguments["lookups"] = placed(lookups, in_tables="table" in arguments)
+    if way is not None:
+        if "map" in arguments:
+            raise RequestError(f"{source} has its map in a file already; leave --map out.")
+        arguments["map"] = way
     if epsilon is not None:
         from onesided.loss import privacy_loss
 

@@ -58,6 +58,11 @@ class DatasetAddress:
         """Whether the server is on this machine."""
         return is_loopback(urlsplit(self.base).hostname or "")
 
+    @property
+    def is_encrypted(self) -> bool:
+        """Whether there is a certificate to look at; over http, on this machine, there is none."""
+        return self.base.startswith("https:")
+
     def __str__(self) -> str:
         return f"{self.base}/{self.dataset}"
 

@@ -216,6 +216,28 @@ class RemoteDataset(RemoteData):
         return self._ask("histogram", asked, epsilon, fresh, purpose, yes, shown)
 
     @arguments_named
+    def distinct(
+        self,
+        column: str,
+        by: Sequence[str] | str = (),
+        where: str | None = None,
+        *,
+        epsilon: Number,
+        max_values: int | None = None,
+        max_groups: int | None = None,
+        domain: Mapping[str, Sequence[Any]] | None = None,
+        policy: str | Policy | None = None,
+        part: Mapping[str, Any] | None = None,
+        fresh: bool = False,
+        purpose: str = "",
+        yes: bool = False,
+    ) -> TableRelease:
+        """How many different values of `column` non-sensitive units have in each group."""
+        own = fields(column=column, max_values=max_values)
+        asked = {**own, **said.groups(by, where, max_groups, domain, policy, part)}
+        return self._ask("distinct", asked, epsilon, fresh, purpose, yes, self._answers.table)
+
+    @arguments_named
     def sql(
         self,
         query: str,
@@ -225,6 +247,7 @@ class RemoteDataset(RemoteData):
         mechanism: str = "auto",
         max_groups: int | None = None,
         max_rows: int | None = None,
+        max_values: int | None = None,
         bounds: Mapping[str, Number | tuple[Number, Number]] | None = None,
         grid: Mapping[str, Number] | None = None,
         nonnegative: Collection[str] = (),
@@ -242,6 +265,7 @@ class RemoteDataset(RemoteData):
             mechanism=mechanism,
             max_groups=max_groups,
             max_rows=max_rows,
+            max_values=max_values,
             bounds=bounds,
             grid=grid,
             nonnegative=nonnegative,

@@ -140,6 +140,23 @@ class RemotePlans:
         return self._plan("quantile", _column(column, by, where, asked), aim)
 
     @arguments_named
+    def distinct(
+        self,
+        column: str,
+        by: Sequence[str] | str = (),
+        where: str | None = None,
+        *,
+        epsilon: Number | None = None,
+        error: Number | None = None,
+        nonsensitive_share: float | None = None,
+        groups: int | None = None,
+        **asked: Any,
+    ) -> Plan:
+        """Numbers of values by group; `asked` are the other arguments of `Dataset.distinct`."""
+        aim = _aim(epsilon, error, nonsensitive_share, groups)
+        return self._plan("distinct", _column(column, by, where, asked), aim)
+
+    @arguments_named
     def sql(
         self,
         query: str,

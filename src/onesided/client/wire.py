@@ -66,7 +66,7 @@ class Wire:
             timeout=httpx.Timeout(timeout, connect=min(timeout, 10.0)),
             # A proxy would be shown what goes to this machine without any cipher.
             trust_env=not address.is_local,
-            verify=_trusted(certificates),
+            verify=_trusted(certificates) if address.is_encrypted else False,
         )
 
     def get(self, path: str) -> Any:

@@ -10,23 +10,17 @@ from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Protocol, Self, TypeAlias
+from typing import Any, Protocol, Self
 
 from onesided.data.cells import USUAL_QUANTILES, HistogramRelease, QuantileRelease
 from onesided.data.listed import ReleaseEntry
-from onesided.data.planned.allocation import Allocation, Wish
-from onesided.data.planned.plan import Plan
-from onesided.data.planned.sample import SamplePlan
+from onesided.data.plannable import Domain, OtherPolicy, Part, Plans
 from onesided.data.release import QueryRelease, Release, TableRelease
 from onesided.data.units import Unit
 from onesided.language import Type
 from onesided.language.tree import Value
 from onesided.loss import Number
-from onesided.policy import Policy
 
-Domain: TypeAlias = Mapping[str, Sequence[Any]] | None
-Part: TypeAlias = Mapping[str, Any] | None
-OtherPolicy: TypeAlias = str | Policy | None
 USUAL_CELLS = 1024
 """So many cells a quantile is read from, at the most."""
 
@@ -47,128 +41,6 @@ class PolicyInWords(Protocol):
 
     @property
     def sql(self) -> str: ...
-
-
-class Plans(Protocol):
-    """The plans of questions; calling it plans a count."""
-
-    def __call__(
-        self,
-        by: Sequence[str] | str = (),
-        where: str | None = None,
-        *,
-        epsilon: Number | None = None,
-        error: Number | None = None,
-        max_groups: int | str | None = None,
-        domain: Domain = None,
-        policy: OtherPolicy = None,
-        part: Part = None,
-        nonsensitive_share: float | None = None,
-        groups: int | None = None,
-    ) -> Plan: ...
-
-    def count(
-        self,
-        by: Sequence[str] | str = (),
-        where: str | None = None,
-        *,
-        epsilon: Number | None = None,
-        error: Number | None = None,
-        max_groups: int | str | None = None,
-        domain: Domain = None,
-        policy: OtherPolicy = None,
-        part: Part = None,
-        nonsensitive_share: float | None = None,
-        groups: int | None = None,
-    ) -> Plan: ...
-
-    def ngrams(
-        self,
-        n: int,
-        *,
-        by: str,
-        order: str,
-        epsilon: Number | None = None,
-        error: Number | None = None,
-        max_groups: int | str | None = None,
-        domain: Sequence[Any] | None = None,
-        policy: OtherPolicy = None,
-        part: Part = None,
-        nonsensitive_share: float | None = None,
-        groups: int | None = None,
-    ) -> Plan: ...
-
-    def sum(
-        self,
-        column: str,
-        by: Sequence[str] | str = (),
-        where: str | None = None,
-        *,
-        epsilon: Number | None = None,
-        error: Number | None = None,
-        nonsensitive_share: float | None = None,
-        groups: int | None = None,
-        **asked: Any,
-    ) -> Plan: ...
-
-    def mean(
-        self,
-        column: str,
-        by: Sequence[str] | str = (),
-        where: str | None = None,
-        *,
-        epsilon: Number | None = None,
-        error: Number | None = None,
-        nonsensitive_share: float | None = None,
-        groups: int | None = None,
-        **asked: Any,
-    ) -> Plan: ...
-
-    def quantile(
-        self,
-        column: str,
-        by: Sequence[str] | str = (),
-        where: str | None = None,
-        *,
-        epsilon: Number | None = None,
-        error: Number | None = None,
-        nonsensitive_share: float | None = None,
-        groups: int | None = None,
-        **asked: Any,
-    ) -> Plan: ...
-
-    def sql(
-        self,
-        query: str,
-        parameters: Sequence[Value] = (),
-        *,
-        epsilon: Number | None = None,
-        error: Number | None = None,
-        nonsensitive_share: float | None = None,
-        groups: int | None = None,
-        **asked: Any,
-    ) -> Plan: ...
-
-    def questions(
-        self,
-        questions: str | Sequence[Wish],
-        *,
-        budget: Number | None = None,
-        error: Number | None = None,
-        nonsensitive_share: float | None = None,
-        groups: int | None = None,
-        **asked: Any,
-    ) -> Allocation: ...
-
-    def sample(
-        self,
-        epsilon: Number,
-        where: str | None = None,
-        columns: Sequence[str] | None = None,
-        *,
-        nonsensitive_share: float | None = None,
-        **asked: Any,
-    ) -> SamplePlan: ...
 
 
 class Askable(Protocol):
@@ -336,6 +208,23 @@ class Askable(Protocol):
         yes: bool = False,
     ) -> HistogramRelease: ...
 
+    def distinct(
+        self,
+        column: str,
+        by: Sequence[str] | str = (),
+        where: str | None = None,
+        *,
+        epsilon: Number,
+        max_values: int | None = None,
+        max_groups: int | None = None,
+        domain: Domain = None,
+        policy: OtherPolicy = None,
+        part: Part = None,
+        fresh: bool = False,
+        purpose: str = "",
+        yes: bool = False,
+    ) -> Release: ...
+
     def sql(
         self,
         query: str,
@@ -345,6 +234,7 @@ class Askable(Protocol):
         mechanism: str = "auto",
         max_groups: int | None = None,
         max_rows: int | None = None,
+        max_values: int | None = None,
         bounds: Mapping[str, Number | tuple[Number, Number]] | None = None,
         grid: Mapping[str, Number] | None = None,
         nonnegative: Collection[str] = (),

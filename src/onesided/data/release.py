@@ -268,6 +268,10 @@ class PlacedRelease(Release):
     def __len__(self) -> int:
         return self.held.rows
 
+    def weighted(self, counts: Sequence[Any], *, noisy: bool = False) -> WeightedSample:
+        """Refused: weights need the rows."""
+        raise RequestError(f"The rows of this release are in {self.place}; weigh them from a file.")
+
     def _size(self) -> str:
         return f"{self.held} in {visible(self.place)}"
 

@@ -27,7 +27,7 @@ _PIECES = re.compile(
 _OPTION = re.compile(r"([A-Za-z_]+)(?:\.(\w+|\"[^\"]+\"))?\s*=\s*([^\s,]+)")
 _PAIRS = re.compile(rf"{_OPTION.pattern}(?:[\s,]+{_OPTION.pattern})*[\s,]*")
 _BY_COLUMN = ("bounds", "grid")
-_WHOLE = ("max_rows",)
+_WHOLE = ("max_rows", "max_values")
 _WORDS = ("mechanism",)
 EPSILON, MAX_GROUPS = "epsilon", "max_groups"
 OPTIONS = (EPSILON, MAX_GROUPS, *_WHOLE, *_WORDS, *_BY_COLUMN)

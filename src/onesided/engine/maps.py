@@ -8,7 +8,7 @@ within its unit. Rows of ranks that follow one another are the unit's moves, in 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol, runtime_checkable
 
@@ -65,11 +65,13 @@ def held_map(engine: HoldsMaps, closed: ClosedMap) -> HeldMap:
 class ClosedPredicate(BoundPredicate):
     """A policy closed over a map: for units, not for rows.
 
+    - `held`: what an engine joins with; `closed` is the map itself, for who goes by definitions.
     - `place`, `time`: the columns that say where and when.
     - `in_time`: whether the moment of a row is one that differences are taken of.
     """
 
     held: HeldMap
+    closed: ClosedMap = field(compare=False, repr=False)
     place: str
     time: str
     time_type: Type
@@ -77,8 +79,15 @@ class ClosedPredicate(BoundPredicate):
 
     @classmethod
     def over(
-        cls, policy: BoundPredicate, held: HeldMap, schema: Schema, place: str, time: str
+        cls,
+        policy: BoundPredicate,
+        closed: ClosedMap,
+        held: HeldMap,
+        schema: Schema,
+        place: str,
+        time: str,
     ) -> ClosedPredicate:
+        """A bound policy over a map that the engine holds."""
         kind = schema[time].type
         bounds: dict[Type, tuple[Value, Value]] = {
             Type.TIMESTAMP: (datetime(1, 1, 1), _LAST),
@@ -86,7 +95,7 @@ class ClosedPredicate(BoundPredicate):
         }
         low, high = (Literal(kind, bound) for bound in bounds[kind])
         within = Predicate(Between(Column(time), low, high)).bind(schema)
-        return cls(policy.expression, policy.typed, held, place, time, kind, within)
+        return cls(policy.expression, policy.typed, held, closed, place, time, kind, within)
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -103,7 +103,7 @@ class Statements:
 
     def sample(self, query: SampleQuery) -> str:
         """The chosen columns of all rows of the kept units that satisfy `where`."""
-        if self._judges_rows(query.policy):
+        if self.relation.unique and isinstance(query.policy, ClosedPredicate):
             return self._by_unit.sample(query)
         columns = ", ".join(map(self.flavour.name, query.columns))
         chosen = self._selected(query.where)
@@ -138,7 +138,7 @@ class Statements:
 
     def count(self, query: CountQuery) -> str:
         """One row per group: its keys, then the counts (or sums) of all and non-sensitive units."""
-        if self._judges_rows(query.policy):
+        if self.relation.unique and isinstance(query.policy, ClosedPredicate):
             return self._by_unit.count(query)
         if query.grams is not None:
             return self._over(query.grams).count(replace(query, grams=None))
@@ -321,10 +321,6 @@ class Statements:
         """CASE rather than AND: the coin of a sensitive unit is then not even computed."""
         coin = self.flavour.sha256(f"{self.relation.coin_key} || {text}")
         return f"CASE WHEN {sensitive} THEN FALSE ELSE {coin} < '{coins.threshold}' END"
-
-    def _judges_rows(self, policy: BoundPredicate) -> bool:
-        """Whether rows would be judged one by one under a policy that is for units alone."""
-        return self._single and isinstance(policy, ClosedPredicate)
 
     @property
     def _by_unit(self) -> Self:

@@ -12,7 +12,11 @@ from onesided.ledger.records import format_to_json, terms_from_json
 from onesided.ledger.rows import LedgerRows
 from onesided.loss import show
 
-_FURTHER = {"lookups": "declaration of its lookup tables", "time_zones": "time zones"}
+_FURTHER = {
+    "lookups": "declaration of its lookup tables",
+    "map": "map, or another rule for it",
+    "time_zones": "time zones",
+}
 """What the further terms that are known here are called in sentences."""
 
 

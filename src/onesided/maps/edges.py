@@ -44,6 +44,8 @@ class Edges:
         """From a table with from, to and perhaps seconds; both ways unless `directed`."""
         first, second, seconds = _columns(table)
         starts, ends = _places(first), _places(second)
+        if seconds is None and (starts[:1], ends[:1]) == (["from"], ["to"]):
+            starts, ends = starts[1:], ends[1:]  # in a file of texts alone nothing tells the header
         if not starts:
             raise SourceError("The map has no edges; name the ways between its places.")
         if len({type(each) for each in (*starts, *ends)}) > 1:

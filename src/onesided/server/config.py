@@ -10,6 +10,8 @@ tls_cert = "server.pem"
 tls_key = "server.key"
 cors = ["https://app.example.org"]
 sources = ["data"]              # folders from which a steward may choose a new state
+ledger = "all.ledger"           # of data sets that are added while it serves
+workers = 1                         # processes that serve as one
 stop_seconds = 30
 approval_hours = 72
 
@@ -36,6 +38,7 @@ from onesided.session.several import KINDS
 from onesided.spelling import meant
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+MOST_WORKERS = 64
 _OFF = "off"
 
 
@@ -101,6 +104,8 @@ class ServerConfig:
     tls_key: Path | None = None
     cors: tuple[str, ...] = ()
     sources: tuple[Path, ...] = ()
+    own_ledger: str | None = None
+    workers: int = 1
     stop_seconds: float = 30.0
     approval_hours: float = 72.0
     deadlines: Deadlines = field(default_factory=Deadlines)
@@ -110,8 +115,12 @@ class ServerConfig:
     def read(cls, file: str | Path = USUAL_FILE, **changes: Any) -> ServerConfig:
         """What a file says, with what the command says instead; refused where it is not safe."""
         path = Path(file)
-        datasets = descriptions(path)
-        said = _checked(path, file_content(path).get("server", {}))
+        content = file_content(path)
+        said = _checked(path, content.get("server", {}))
+        said["own_ledger"] = said.pop("ledger", None)
+        # With a ledger of its own a server may begin without a data set: a steward adds one.
+        empty = said["own_ledger"] is not None and "datasets" not in content
+        datasets = {} if empty else descriptions(path)
         changed = {name: each for name, each in changes.items() if each is not None}
         said.setdefault("storage", path.parent / "served")
         found = cls(file=path, datasets=datasets, **{**said, **changed})
@@ -126,8 +135,13 @@ class ServerConfig:
     @property
     def ledger(self) -> str:
         """The one ledger of all data sets."""
-        (ledger,) = {str(each.arguments["ledger"]) for each in self.datasets.values()}
+        (ledger,) = self._ledgers
         return ledger
+
+    @property
+    def _ledgers(self) -> set[str]:
+        named = {str(each.arguments["ledger"]) for each in self.datasets.values()}
+        return named | ({self.own_ledger} if self.own_ledger else set())
 
     @property
     def address(self) -> str:
@@ -145,7 +159,7 @@ class ServerConfig:
             raise SourceError(
                 f"{self.file}: {without[0]} needs a ledger: a server keeps its account for all."
             )
-        if len({str(each.arguments["ledger"]) for each in self.datasets.values()}) > 1:
+        if len(self._ledgers) > 1:
             raise SourceError(
                 f"{self.file}: the data sets of one server share one ledger, which also keeps "
                 "tokens and rights; name the same for all."
@@ -196,6 +210,11 @@ def _path(path: Path, name: str, value: Any) -> Path:
     return path.parent / _text(path, name, value)
 
 
+def _ledger(path: Path, name: str, value: Any) -> str:
+    text = _text(path, name, value)
+    return text if "://" in text else str(path.parent / text)
+
+
 def _flag(path: Path, name: str, value: Any) -> bool:
     if not isinstance(value, bool):
         raise SourceError(f"{path}: {name} must be true or false.")
@@ -205,6 +224,12 @@ def _flag(path: Path, name: str, value: Any) -> bool:
 def _port(path: Path, name: str, value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= 65_535:
         raise SourceError(f"{path}: {name} must be a number of a port.")
+    return value
+
+
+def _workers(path: Path, name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST_WORKERS:
+        raise SourceError(f"{path}: {name} must be a whole number from 1 to {MOST_WORKERS}.")
     return value
 
 
@@ -273,6 +298,8 @@ _READERS: dict[str, Any] = {
     "tls_key": _path,
     "cors": _texts,
     "sources": _folders,
+    "workers": _workers,
     "stop_seconds": _number,
+    "ledger": _ledger,
     "approval_hours": _number,
 }

@@ -19,28 +19,39 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from onesided.data.owner import is_locked_by_us
 from onesided.errors import OnesidedError, RequestError, SourceError
 from onesided.ledger import agreed_terms
 from onesided.loss import privacy_budget
 from onesided.server.config import ServerConfig
 from onesided.server.problems import Problem
+from onesided.server.sources import allowed_source
+from onesided.session.checking import SourceCheck
 from onesided.session.description import Description
 from onesided.session.frozen import FrozenDataset, copied_sources
+from onesided.session.opening import open_dataset
+from onesided.session.several import Asked
 
-_POINTER, _SAMPLES = "state.json", "samples"
+_POINTER, _SAMPLES, _LOCK = "state.json", "samples", "lock"
 _COPIED = ("source", "public", "lookups")
 _PRIVATE = 0o700
+_MOST_CHECKED = 10_000
 
 
 class HostedDataset:
-    """A data set under the name that requests know it by."""
+    """A data set under the name that requests know it by.
+
+    - `folder`: where the copies of its files lie.
+    - `checked`: questions by their jobs, from their charge until their run.
+    """
 
     def __init__(self, config: ServerConfig, name: str, described: Description) -> None:
         self.name = name
         self._described = described
         self._sources = config.sources
         short = hashlib.sha256(name.encode()).hexdigest()[:16]
-        self._folder = config.storage / short
+        self.folder = config.storage / short
+        self.checked: dict[str, Asked] = {}
         self._turn = threading.Lock()
         self._charging = threading.Lock()
         self._opening = False
@@ -91,6 +102,12 @@ class HostedDataset:
         finally:
             self._opening = False
 
+    def keep_checked(self, job: str, asked: Asked) -> None:
+        """Spare the run of a question to check it again; what another process runs is let go."""
+        if len(self.checked) >= _MOST_CHECKED:
+            self.checked.clear()
+        self.checked[job] = asked
+
     def keep_sample(self, charge: int, drawn: Path) -> None:
         """Keep a sample that is too large for the ledger, durably, before it is released."""
         kept = self._sample(charge)
@@ -107,15 +124,15 @@ class HostedDataset:
         return kept if kept.is_file() else None
 
     def _sample(self, charge: int) -> Path:
-        return self._folder / _SAMPLES / f"{charge}.parquet"
+        return self.folder / _SAMPLES / f"{charge}.parquet"
 
     def start(self) -> None:
         """Open the state that was served before, or the first one; what fails is noted."""
-        if self._pointer() is not None:
-            self.reopen()
-            return
         try:
-            self.open_state()
+            with self._alone():
+                if self._pointer() is None:
+                    self._open_anew(None)
+            self.reopen()
         except OnesidedError as error:
             self.note(str(error))
 
@@ -139,6 +156,10 @@ class HostedDataset:
 
         - `source`: other files than those of the description, below a folder that it names.
         """
+        with self._alone():
+            return self._open_anew(source)
+
+    def _open_anew(self, source: str | None) -> int:
         arguments = self._arguments()
         if source is not None:
             arguments["source"] = self._allowed(source)
@@ -168,6 +189,13 @@ class HostedDataset:
             del arguments["budget"]
         return arguments
 
+    def check(self, who: str) -> SourceCheck:
+        """What a steward should look at; read beside what runs, and noted in the ledger."""
+        pointer = self._pointer()
+        copies = {} if pointer is None else json.loads(pointer)["arguments"]
+        with open_dataset(**{**self._arguments(), **copies}, asked_by=who) as opened:
+            return opened.check()
+
     def note(self, finding: str) -> None:
         """Keep what a steward should know of the data; the latest few."""
         if finding not in self.notes:
@@ -180,6 +208,7 @@ class HostedDataset:
 
     def _replace(self, data: FrozenDataset | None) -> None:
         before, self._data = self._data, data
+        self.checked.clear()
         if before is not None:
             before.close()
 
@@ -187,33 +216,36 @@ class HostedDataset:
         """A source below one of the folders that stewards may choose from."""
         if "source" not in self._described.arguments:
             raise RequestError("The data set lies in a database; open its state without a source.")
-        fixed = source
-        while any(sign in fixed for sign in "*?["):
-            fixed = os.path.dirname(fixed)
-        for folder in self._sources:
-            real = os.path.realpath(folder / fixed)
-            inside = os.path.realpath(folder)
-            if ".." not in Path(source).parts and _is_below(real, inside):
-                return os.path.join(inside, os.path.relpath(folder / source, folder))
-        raise RequestError("The source must lie below a folder that [server] sources names.")
+        return allowed_source(source, self._sources)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Nobody else opens a state in the block, in this process or in another one."""
+        try:
+            self.folder.parent.mkdir(mode=_PRIVATE, parents=True, exist_ok=True)
+            self.folder.mkdir(mode=_PRIVATE, exist_ok=True)
+            for folder in (self.folder.parent, self.folder):
+                folder.chmod(_PRIVATE)
+            handle = os.open(self.folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+        except OSError:
+            raise _unwritable(self.folder) from None
+        try:
+            is_locked_by_us(handle, wait=True)
+            yield
+        finally:
+            os.close(handle)
 
     def _new_folder(self) -> Path:
         try:
-            self._folder.parent.mkdir(mode=_PRIVATE, parents=True, exist_ok=True)
-            self._folder.mkdir(mode=_PRIVATE, exist_ok=True)
-            for folder in (self._folder.parent, self._folder):
-                folder.chmod(_PRIVATE)
-            folder = self._folder / secrets.token_hex(8)
+            folder = self.folder / secrets.token_hex(8)
             folder.mkdir(mode=_PRIVATE)
         except OSError:
-            raise SourceError(
-                f"The folder {self._folder.parent} cannot be written; say another storage."
-            ) from None
+            raise _unwritable(self.folder) from None
         return folder
 
     def _pointer(self) -> str | None:
         try:
-            return (self._folder / _POINTER).read_text(encoding="utf-8")
+            return (self.folder / _POINTER).read_text(encoding="utf-8")
         except OSError:
             return None
 
@@ -226,15 +258,15 @@ class HostedDataset:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        draft.replace(self._folder / _POINTER)
+        draft.replace(self.folder / _POINTER)
         self._seen = text
 
     def _remove_others(self, kept: Path) -> None:
         with suppress(OSError):
-            for each in self._folder.iterdir():
+            for each in self.folder.iterdir():
                 if each.is_dir() and each != kept and each.name != _SAMPLES:
                     shutil.rmtree(each, ignore_errors=True)
 
 
-def _is_below(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
+def _unwritable(folder: Path) -> SourceError:
+    return SourceError(f"The folder {folder.parent} cannot be written; say another storage.")

@@ -58,6 +58,7 @@ FIELDS: Mapping[str, Mapping[str, JsonType]] = {
     "mean": {**_BOUNDED, "bound": AMOUNT, "grid": AMOUNT, "max_rows": _POSITIVE},
     "quantile": {**_BOUNDED, "bounds": ListType(CELL, 2, 2), "cells": WholeType(1, 1_000_000)},
     "histogram": {**_BOUNDED, "edges": ListType(CELL, 2)},
+    "distinct": {**_BOUNDED, "max_values": _POSITIVE},
     "sample": {"where": TEXT, "columns": ListType(_NAME), **_SCOPE},
     "sql": {
         "statement": TextType(least=1),
@@ -65,6 +66,7 @@ FIELDS: Mapping[str, Mapping[str, JsonType]] = {
         "mechanism": _NAME,
         "max_groups": _POSITIVE,
         "max_rows": _POSITIVE,
+        "max_values": _POSITIVE,
         "bounds": MapType(EitherType((AMOUNT, ListType(AMOUNT, 2, 2)))),
         "grid": MapType(AMOUNT),
         "nonnegative": ListType(_NAME),
@@ -80,6 +82,7 @@ REQUIRED: Mapping[str, tuple[str, ...]] = {
     "mean": ("column", "bound"),
     "quantile": ("column", "bounds"),
     "histogram": ("column", "edges"),
+    "distinct": ("column",),
     "sql": ("statement",),
 }
 _PER_QUESTION: Mapping[str, JsonType] = {

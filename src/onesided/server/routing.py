@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from starlette.background import BackgroundTask
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response
+from starlette.responses import Response, StreamingResponse
 
 from onesided.errors import RequestError
 from onesided.ledger.desk import PersonRole
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 STEWARD, ANALYST, AUDITOR = PersonRole.STEWARD, PersonRole.ANALYST, PersonRole.AUDITOR
 EVERYBODY = (STEWARD, ANALYST, AUDITOR)
 JSON_TYPE = "application/json"
+_PART_BYTES = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -75,13 +77,21 @@ class Reply:
         headers = dict(self.headers)
         if self.file is not None:
             task = None if self.done is None else BackgroundTask(self.done)
-            return FileResponse(
-                self.file, self.status, headers, media_type=self.media_type, background=task
+            # A file of the framework would tell when it was made.
+            headers["Content-Length"] = str(os.path.getsize(self.file))
+            return StreamingResponse(
+                _parts(self.file), self.status, headers, media_type=self.media_type, background=task
             )
         content = self.content
         if self.media_type == JSON_TYPE:
             content = json.dumps(content, ensure_ascii=False, allow_nan=False).encode()
         return Response(content, self.status, headers, media_type=self.media_type)
+
+
+def _parts(file: str) -> Iterator[bytes]:
+    with open(file, "rb") as content:
+        while part := content.read(_PART_BYTES):
+            yield part
 
 
 Handler: TypeAlias = Callable[[ApiCall], Reply]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from onesided.ledger import Ledger, open_ledger
 from onesided.ledger.desk import Desk, JobState, QuestionJob, Slot, open_desk
@@ -14,6 +16,7 @@ from onesided.server.jobs.runner import QueueRunner
 from onesided.server.operate.logs import RequestLog
 from onesided.server.people import Caller
 from onesided.server.problems import Problem
+from onesided.server.sources import described
 
 
 @dataclass
@@ -31,6 +34,7 @@ class Served:
     questions: StoredQuestions
     runners: dict[str, QueueRunner] = field(default_factory=dict)
     ready: bool = False
+    _adding: threading.Lock = field(default_factory=threading.Lock)
 
     @classmethod
     def of(cls, config: ServerConfig, log: RequestLog) -> Served:
@@ -47,12 +51,34 @@ class Served:
 
     def start(self) -> None:
         """Open the data sets and begin to run questions; those of before a crash go on."""
-        for name, each in self.datasets.items():
+        for each in self.datasets.values():
             each.start()
-            runner = QueueRunner(each, self.desk)
-            self.runners[name] = runner
-            runner.start()
+            self._run(each)
         self.ready = True
+
+    def add(self, name: str, table: Mapping[str, Any]) -> HostedDataset:
+        """Serve one more data set, and describe it in the server's file; all of it or nothing."""
+        with self._adding:
+            if name in self.datasets:
+                raise Problem(409, f"There is a data set {name} already.")
+            found, draft = described(self.config.file, name, table)
+            hosted = HostedDataset(self.config, name, found)
+            try:
+                hosted.open_state()
+                draft.replace(self.config.file)
+            except BaseException:
+                hosted.close()
+                draft.unlink(missing_ok=True)
+                raise
+            # Others may be going through the data sets now.
+            self.datasets = {**self.datasets, name: hosted}
+            self._run(hosted)
+            return hosted
+
+    def _run(self, hosted: HostedDataset) -> None:
+        runner = QueueRunner(hosted, self.desk)
+        self.runners[hosted.name] = runner
+        runner.start()
 
     def stop(self) -> str:
         """Finish what runs, up to a limit; one sentence on what is left behind."""

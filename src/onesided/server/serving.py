@@ -16,6 +16,7 @@ from onesided.server.app import application
 from onesided.server.config import ServerConfig
 from onesided.server.operate.logs import RequestLog
 from onesided.server.served import Served
+from onesided.server.workers import run_workers
 
 _WAITING = 2048
 _LONGEST_HEAD = 64 * 1024
@@ -112,8 +113,15 @@ def serve(
 
     - `said`: is told at the end what was finished and what was left.
     """
-    served = Served.of(config, log or RequestLog())
-    uvicorn.Server(uvicorn_config(config, application(served, said))).run(sockets=[sock])
+
+    def work() -> None:
+        served = Served.of(config, log or RequestLog())
+        uvicorn.Server(uvicorn_config(config, application(served, said))).run(sockets=[sock])
+
+    if config.workers == 1:
+        work()
+    else:
+        run_workers(config.workers, work)
 
 
 def uvicorn_config(config: ServerConfig, app: ASGIApp) -> uvicorn.Config:

@@ -12,7 +12,7 @@ import pyarrow as pa
 from onesided.data.cells import CellRelease
 from onesided.data.files import check_format, write_batches
 from onesided.data.private import PrivateDirectory
-from onesided.data.release import Release
+from onesided.data.release import Release, TableRelease
 from onesided.data.values import python_values
 from onesided.errors import OutputError
 from onesided.server.problems import Problem
@@ -56,6 +56,12 @@ def _weighed(text: str) -> tuple[float, str]:
 def data_reply(release: Release, accept: str) -> Reply:
     """The rows of a release; of a quantile or histogram the released cells."""
     rows = release.cells if isinstance(release, CellRelease) else release
+    if isinstance(release, TableRelease) and accepted(accept) == ARROW:
+        table = rows if isinstance(rows, pa.Table) else release.table
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, table.schema) as writer:
+            writer.write_table(table)
+        return Reply(bytes(memoryview(sink.getvalue())), media_type=ARROW)
     return rows_reply(pa.RecordBatchReader.from_stream(rows), accept)
 
 

@@ -19,7 +19,8 @@ table.py        SecretTable, and Reading: what a paid question may read of it
 
 Beside them: requests.py (fingerprints), grouping.py, domains.py, amounts.py and by_policy.py (what
 a question says), answers.py (measurement → table), kept.py (samples in the ledger), public.py and
-results.py (SQL), lookups.py (secret tables beside the data) and withheld.py (what never leaves).
+results.py (SQL). Of the data set itself: lookups.py (secret tables beside it), maps.py (public maps
+that close its policy) and withheld.py (what never leaves).
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from onesided.session.description import load_dataset
 from onesided.session.domains import OTHER
 from onesided.session.engines import schema_of
 from onesided.session.lookups import LookupTable
+from onesided.session.maps import Map
 from onesided.session.opening import open_dataset
 from onesided.session.statement import statements
 
@@ -38,6 +40,7 @@ __all__ = [
     "OTHER",
     "Dataset",
     "LookupTable",
+    "Map",
     "Plan",
     "Wish",
     "load_dataset",

@@ -174,6 +174,14 @@ def _lookup(table: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     return {key: checks[key](value, folder) for key, value in table.items()}
 
 
+def _map(value: Any, folder: Path) -> dict[str, Any]:
+    """Files are named from here; all else is checked where the map is read."""
+    if not isinstance(value, dict):
+        raise _WrongType("a table [datasets.NAME.map]")
+    files = {key: _path(value[key], folder) for key in ("edges", "places") if key in value}
+    return {**value, **files}
+
+
 def _whole(value: Any, folder: Path) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
         raise _WrongType("tables whose max_units are whole numbers")
@@ -230,6 +238,7 @@ _KEYS: Mapping[str, Callable[[Any, Path], Any]] = {
     "domains": _domains,
     "public": _paths,
     "lookups": _lookups,
+    "map": _map,
     "withhold": _names,
     "csv": _csv,
     "time_zone": _zone,

@@ -16,6 +16,7 @@ from onesided.policy import Policy
 from onesided.session.amounts import Amount, column_amount
 from onesided.session.grouping import Grouping, bound_where, check_bound, check_choice, grouping
 from onesided.session.literals import check_literals
+from onesided.session.maps import MapOfData
 from onesided.session.public import ANY_NAME
 from onesided.session.scope import AnyPolicy, Scope, scope
 from onesided.session.withheld import Withheld
@@ -31,7 +32,8 @@ class DatasetFacts:
     - `randomness`: where noise comes from, in words.
     - `lookups`: the secret tables whose columns the schema has as well.
     - `withheld`: the columns that never leave.
-    - `extra`: what the account keeps of both.
+    - `map`: that over which the policy is closed, and every stricter one.
+    - `extra`: what the account keeps of these.
     """
 
     name: str
@@ -47,6 +49,7 @@ class DatasetFacts:
     randomness: str
     lookups: tuple[SecretLookup, ...] = ()
     withheld: Withheld = field(default_factory=Withheld)
+    map: MapOfData | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     @property

@@ -20,6 +20,7 @@ from onesided.notebook import going_on, in_notebook
 from onesided.session.books import Books
 from onesided.session.checking import SourceCheck, checked
 from onesided.session.facts import DatasetFacts
+from onesided.session.maps import MapFacts, MapOfData, map_facts
 from onesided.session.released import listed, release_numbered
 from onesided.session.scope import AnyPolicy
 from onesided.session.states import DataState, grown, states_of
@@ -48,6 +49,7 @@ class OpenedData:
         facts = {
             "units": f"{self.units:,} ({self.unit})",
             "sensitive where": f"{self.policy.sql}, or NULL",
+            **_closed(self._facts.map),
             "columns": ", ".join(self.columns),
         }
         with suppress(OnesidedError):  # nothing is asked here, and nothing refused
@@ -55,6 +57,11 @@ class OpenedData:
                 balance = self.budget
                 facts["budget"] = f"ε = {show(balance.left)} of {show(balance.budget)} left"
         return html.card(f"Dataset {self.name}", html.facts(facts))
+
+    @property
+    def map(self) -> MapFacts | None:
+        """What follows from the map that units are closed over; public."""
+        return None if self._facts.map is None else map_facts(self._facts.map.closed)
 
     @property
     def name(self) -> str:
@@ -201,3 +208,9 @@ class OpenedData:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _closed(found: MapOfData | None) -> dict[str, str]:
+    if found is None:
+        return {}
+    return {"closed over": f"{found.closed.id[:16]} by the rule {found.closed.rule.value}"}

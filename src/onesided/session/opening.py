@@ -22,6 +22,7 @@ from onesided.session.dataset import Dataset
 from onesided.session.engines import open_engine
 from onesided.session.facts import DatasetFacts
 from onesided.session.lookups import beside_and_withheld, declared
+from onesided.session.maps import declared_map, map_of_data, map_terms
 from onesided.session.public import public_tables
 from onesided.session.scope import AnyPolicy
 from onesided.session.table import SecretTable
@@ -48,6 +49,7 @@ def open_dataset(
     domains: Mapping[str, Sequence[Any]] | None = None,
     public: Mapping[str, Any] | None = None,
     lookups: Mapping[str, Any] | None = None,
+    map: Any = None,
     withhold: str | Sequence[str] = (),
     csv: Mapping[str, Any] | None = None,
     memory_limit: str | None = None,
@@ -83,6 +85,8 @@ def open_dataset(
       join them.
     - `lookups`: secret tables beside the data, by name: a source, or a `LookupTable` that says
       more. Their columns become columns of every row, called `name.column`, in the policy too.
+    - `map`: a public map, `onesided.Map`, by which units are sensitive too whose moves give away
+      that they were at a sensitive place. Its hash and rule are terms of the account.
     - `withhold`: columns that never leave: the policy and the filters of counts may use them.
     - `csv`: how CSV files are written, where that cannot be found out: `delimiter`, `encoding`
       (utf-8, cp1252, latin-1, utf-16), `decimal`, `thousands`, `header`, `types` by column,
@@ -102,7 +106,7 @@ def open_dataset(
     rules = _policy(policy, durable=ledger is not None)
     named = name or table or _name(source)
     known = agreed_terms(ledger, named)
-    beside = declared(lookups)
+    beside, way = declared(lookups), declared_map(map)
     engine = open_engine(
         source,
         record,
@@ -129,7 +133,8 @@ def open_dataset(
         tables = public_tables(engine, public or {}, named)
         check_ledger(ledger)
         drawn = rng or system()
-        secret = SecretTable(engine, drawn, version)
+        moves = map_of_data(engine, way, rules)
+        secret = SecretTable(engine, drawn, version, moves)
         facts = DatasetFacts(
             name=named,
             schema=engine.schema,
@@ -144,7 +149,8 @@ def open_dataset(
             randomness=drawn.description,
             lookups=found,
             withheld=withheld,
-            extra={**extra, **zone_terms(engine.schema)},
+            map=moves,
+            extra={**extra, **map_terms(moves), **zone_terms(engine.schema)},
         )
         frozen = known is not None and known.format is not None
         books = Books(

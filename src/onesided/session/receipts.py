@@ -21,6 +21,8 @@ from onesided.ledger import Charge
 from onesided.loss import Loss, show
 from onesided.session.facts import DatasetFacts
 from onesided.session.lookups import lookup_promise, lookup_statement
+from onesided.session.maps import TERM as MAP
+from onesided.session.maps import map_promise, map_terms
 from onesided.session.questions.base import Question, ReleaseTerms
 from onesided.session.scope import policy_text
 from onesided.session.zones import zone_terms
@@ -54,7 +56,8 @@ def terms_json(question: Question, terms: ReleaseTerms) -> dict[str, Any]:
         "mechanism": terms.mechanism,
         "figure": terms.figure,
         **loss_statement(terms.loss),
-        "guarantee": guarantee(terms.loss, policy, facts.unit, facts.promised),
+        **map_terms(facts.map),
+        "guarantee": guarantee(terms.loss, policy, facts.unit, facts.promised, facts.extra),
         **lookup_statement(facts.lookups, terms.loss),
         "noise": terms.noise,
         "randomness": terms.randomness,
@@ -100,7 +103,8 @@ def together(receipts: Sequence[Receipt], facts: DatasetFacts, policy_sql: str) 
         "mechanism": ", ".join(dict.fromkeys(str(each["mechanism"]) for each in receipts)),
         **loss_statement(loss),
         **lookup_statement(facts.lookups, loss),
-        "guarantee": guarantee(loss, policy_sql, facts.unit, facts.promised),
+        **map_terms(facts.map),
+        "guarantee": guarantee(loss, policy_sql, facts.unit, facts.promised, facts.extra),
         "noise": "; ".join(dict.fromkeys(str(each["noise"]) for each in receipts)),
         "account": {
             **accounts[-1],
@@ -128,15 +132,21 @@ def loss_statement(loss: Loss) -> dict[str, Any]:
 
 
 def guarantee(
-    loss: Loss, policy_sql: str, unit: Unit, lookups: Mapping[str, int | None] | None = None
+    loss: Loss,
+    policy_sql: str,
+    unit: Unit,
+    lookups: Mapping[str, int | None] | None = None,
+    extra: Mapping[str, Any] | None = None,
 ) -> str:
     """The promise in one sentence, with its limits; and one for each lookup table.
 
     - `lookups`: how many units a row of each of them decides over; None for one.
+    - `extra`: the further terms of the account, a map among them.
     """
     records = "one row" if unit.is_row else f"all rows of one ({unit})"
     return (
-        f"(P, {show(loss.epsilon)})-OSDP for P: sensitive where ({policy_sql}) is true or NULL: "
+        f"(P, {show(loss.epsilon)})-OSDP for P: sensitive where ({policy_sql}) is true or NULL"
+        f"{map_promise((extra or {}).get(MAP))}: "
         f"replacing {records} that is sensitive by any other changes the probability of any "
         f"release by a factor of at most e^{show(loss.epsilon)}; records are taken to be "
         f"independent of each other, and running times are not covered."

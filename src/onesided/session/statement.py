@@ -106,11 +106,12 @@ def promise(balance: Balance) -> str:
 
 def _promise_of_all(balance: Balance) -> str:
     unit = Unit(balance.terms.unit)
-    known = balance.terms.extra.get(LOOKUPS, {})
+    extra = balance.terms.extra
+    known = extra.get(LOOKUPS, {})
     lookups = {name: each["max_units"] for name, each in known.items()}
     used = {each.spending.policy_id: each.spending for each in _charges(balance)}
     if not used or balance.terms.policy_id in used:
-        return guarantee(balance.total, balance.terms.policy_sql, unit, lookups)
+        return guarantee(balance.total, balance.terms.policy_sql, unit, lookups, extra)
     if len(used) == 1:
         charges = list(_charges(balance))
         own = [
@@ -119,11 +120,12 @@ def _promise_of_all(balance: Balance) -> str:
             if not each.reserved
         ]
         held = [each.spending.loss for each in charges if each.reserved]
-        return guarantee(total_of(own, held), next(iter(used.values())).policy_sql, unit, lookups)
+        policy = next(iter(used.values())).policy_sql
+        return guarantee(total_of(own, held), policy, unit, lookups, extra)
     # A unit of several rows is sensitive where each policy holds for some row of it; one row for
     # all of them would promise less, so the policies are named side by side.
     together = ") and (".join(sorted(each.policy_sql for each in used.values()))
-    return guarantee(balance.total, together, unit, lookups)
+    return guarantee(balance.total, together, unit, lookups, extra)
 
 
 def outlook(balance: Balance, receipt_of: ReceiptOf) -> str:

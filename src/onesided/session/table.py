@@ -32,16 +32,20 @@ from onesided.policy import Policy
 from onesided.randomness import Randomness, fresh_coin_key
 from onesided.session.domains import both, histogram
 from onesided.session.grouping import Grouping
+from onesided.session.maps import MapOfData
 from onesided.session.scope import AnyPolicy, Scope
 
 
 class SecretTable:
     """The table behind its engine. Nothing that it returns may be shown as it is."""
 
-    def __init__(self, engine: Engine, rng: Randomness, version: str | None) -> None:
+    def __init__(
+        self, engine: Engine, rng: Randomness, version: str | None, map: MapOfData | None = None
+    ) -> None:
         self.engine = engine
         self.rng = rng
         self._version = version
+        self._map = map
         self._flags: BoundPredicate | None = None
 
     def units(self) -> int:
@@ -68,7 +72,12 @@ class SecretTable:
         return engine.progress() if isinstance(engine, TellsProgress) else None
 
     def sensitive(self, policy: AnyPolicy) -> BoundPredicate:
-        """The policy for the engine; one in Python is evaluated once, after the first charge."""
+        """The policy for the engine, closed over the map where there is one."""
+        bound = self.unclosed(policy)
+        return bound if self._map is None else self._map.over(bound, self.engine.schema)
+
+    def unclosed(self, policy: AnyPolicy) -> BoundPredicate:
+        """The policy alone; one in Python is evaluated once, after the first charge."""
         if isinstance(policy, Policy):
             return policy.bind(self.engine.schema).predicate
         if self._flags is None:

@@ -62,10 +62,11 @@ class Margin:
 
 def total_of(margins: Sequence[Margin], fallback: float) -> float:
     """The number of units that margins of one cell a unit count: their sums by their precision."""
-    sums = np.array([each.counted.sum() for each in margins])
-    precision = np.array([1 / (each.variance * len(each.counted)) for each in margins])
-    if not len(sums):
+    known = [each for each in margins if len(each.counted)]
+    if not known:
         return fallback
+    sums = np.array([each.counted.sum() for each in known])
+    precision = np.array([1 / (each.variance * len(each.counted)) for each in known])
     return max(float(sums @ precision / precision.sum()), 1.0)
 
 

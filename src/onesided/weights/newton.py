@@ -10,7 +10,8 @@ from onesided.weights.combinations import Combinations
 from onesided.weights.margins import Floats, Truths
 
 _MOST_STEPS = 60
-_ENOUGH = 1e-14
+#: A step that changes no weight by more than this is the last: the next one would be its square.
+_NEAR = 1e-4
 #: The most that a step changes the logarithm of a weight: beyond it the quadratic says little.
 _FARTHEST = 3.0
 _HALVINGS = 40
@@ -44,10 +45,10 @@ class DualProblem:
             weights = self.found.number * self.flat * factor
             gradient = self._sums(weights) + ridge * multipliers - target
             step = -_solved(self._curvature(weights) + np.diag(ridge), gradient)
-            decrement = float(-gradient @ step)
-            if not decrement > _ENOUGH * self.total:
-                break
-            step *= min(1.0, _FARTHEST / max(float(np.abs(self._spread(step)).max()), 1e-300))
+            farthest = float(np.abs(self._spread(step)).max())
+            if farthest < _NEAR:
+                return self._at(multipliers + step, target, ridge)[0]
+            step *= min(1.0, _FARTHEST / farthest)
             for _ in range(_HALVINGS):
                 trial, below = self._at(multipliers + step, target, ridge)
                 if below <= value + float(gradient @ step) / 4:

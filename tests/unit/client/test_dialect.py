@@ -152,7 +152,13 @@ STATEMENTS: dict[str, tuple[Callable[[sa.Table], Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", STATEMENTS)
+LONG = ("rows", "labels and groups", "case")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(each, marks=pytest.mark.soak if each in LONG else ()) for each in STATEMENTS],
+)
 def test_what_core_compiles_is_the_statement_it_stands_for(
     engine: sa.Engine, visits: sa.Table, dataset: osd.Dataset, name: str
 ) -> None:

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from onesided.errors import InputError
 from onesided.maps import ClosedMap, Edges, Rule
 from onesided.maps import closing as closing_module
+from onesided.maps.judging import MapJudge
 from onesided.maps.meaning import Meaning
-from support.maps import SECOND, drawn_maps, sensitive_by_table
+from support.maps import SECOND, drawn_maps
 
 CORRIDOR = Edges.between(
     [
@@ -82,7 +83,7 @@ def test_the_order_of_rows_says_nothing_and_the_table_is_enough(
 ) -> None:
     expected = Meaning(closed).is_sensitive(rows)
     assert Meaning(closed).is_sensitive(rows[::-1]) == expected
-    assert sensitive_by_table(closed, rows) == expected
+    assert MapJudge(closed).is_sensitive(rows) == expected
 
 
 @given(drawn_maps(), records, st.sampled_from("abcdef"), st.sampled_from(["1", "1.5", "3"]))

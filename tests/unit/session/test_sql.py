@@ -390,7 +390,6 @@ REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
     "rows without a bound": ("SELECT COUNT(*) FROM visits", {}, "max_rows"),
     "mean of rows without a bound": ("SELECT AVG(paid) FROM visits", SUMS, "max_rows"),
     "rows below one": ("SELECT COUNT(*) FROM visits", {"max_rows": 0}, "max_rows"),
-    "sum without a bound": ("SELECT SUM(paid) FROM visits", {}, "bounds"),
     "bound of another column": (
         "SELECT SUM(paid) FROM visits",
         {"bounds": {"x": 1}},

@@ -132,7 +132,7 @@ def test_a_plan_says_the_error_of_ranks() -> None:
         ("quantile_cont(paid, room)", "from 0 to 1"),
         ("quantile_cont(paid, [])", "from 1 to 100"),
         ("MEDIAN(room)", "bounds"),
-        ("MEDIAN(paid) OVER ()", "window"),
+        ("MEDIAN(paid) OVER ()", "GROUP BY"),
         ("MAX(paid)", "ask for a quantile"),
         ("percentile_cont(0.5) WITHIN GROUP (ORDER BY paid, room)", "the one value"),
     ],

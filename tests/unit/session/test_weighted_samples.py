@@ -341,6 +341,13 @@ def test_keys_without_a_domain_are_found() -> None:
     assert weighted.margins["region"].num_rows == 4
 
 
+def test_where_no_group_is_found_all_weights_are_alike() -> None:
+    dataset = _opened(_people(30), policy="TRUE")
+    weighted = dataset.sample("0.1", stands_for=["region"], where=ADULT)
+    assert weighted.margins["region"].num_rows == 0
+    assert len(weighted) == 0
+
+
 def test_two_keys_together_are_one_margin() -> None:
     dataset = _opened(_people())
     weighted = dataset.sample(3, stands_for=[[*DECLARED]], domain=DECLARED)
@@ -383,3 +390,53 @@ def test_groups_that_no_condition_keeps_apart_are_refused_before_the_charge() ->
     with pytest.raises(RequestError, match=r"No unit of the group 0 .* say with where"):
         dataset.sample(1, stands_for=[*DECLARED], domain=DECLARED, noisy=True)
     assert dataset.budget.spent == 0
+
+
+KEYS: dict[str, list[Any] | None] = {
+    "hour(ts)": None,
+    "weekday(ts)": None,
+    "date(ts)": ["2024-03-30", "2024-03-31", "2024-04-01", "*"],
+    "day": ["2024-01-01", "2024-01-02"],
+    "flag": None,
+    "bucket(size, 2)": [0, 2, 4, "*"],
+    "upper(name)": ["A", "B"],
+    "kind": ["x", "*"],
+    "price": ["1.50", "2.25"],
+    "CASE WHEN share < 0.5 THEN 'small' ELSE 'large' END": ["small", "large"],
+}
+
+
+@pytest.mark.parametrize("zone", [None, {"ts": "Europe/Berlin"}])
+def test_every_key_puts_units_where_they_were_counted(zone: Any) -> None:
+    number = np.arange(400)
+    moments = np.datetime64("2024-03-30T00:30", "us") + number * np.timedelta64(17, "m")
+    table = pa.table(
+        {
+            "ts": pa.array(moments),
+            "day": pa.array(np.array(["2024-01-01", "2024-01-02"], "datetime64[D]")[number % 2]),
+            "flag": pa.array([None if each % 7 == 0 else each % 3 == 0 for each in number]),
+            "size": number % 9,
+            "share": number % 10 / 7,
+            "name": np.array(["a", "B", None], object)[number % 3],
+            "kind": pa.array(np.array(["x", "y", None], object)[number % 3]).dictionary_encode(),
+            "price": pa.array(["1.50", "2.25"] * 200).cast(pa.decimal128(5, 2)),
+            "out": np.zeros(400, dtype=bool),
+        }
+    )
+    with _opened(table, policy="out", time_zone=zone) as dataset:
+        sample = dataset.sample(60, yes=True)
+        assert len(sample) == 400
+        counts = [
+            dataset.count(
+                key,
+                epsilon=80,
+                yes=True,
+                mechanism="laplace",
+                domain=None if values is None else {key: values},
+            )
+            for key, values in KEYS.items()
+        ]
+    margins = sample.weighted(counts).margins
+    for name, margin in margins.items():
+        assert margin["sampled_units"].to_pylist() == margin["counted"].to_pylist(), name
+    assert len(margins) == len(KEYS)

@@ -87,7 +87,7 @@ def test_kappa_is_the_likeliest_of_a_grid() -> None:
 def test_counts_that_say_nothing_leave_weights_almost_flat() -> None:
     rng = np.random.default_rng(3)
     effective = []
-    for _ in range(30):
+    for _ in range(20):
         noisy = 25.0 + rng.laplace(0, 300.0, 40)
         margin = Margin.of_one_cell(noisy, 2 * 300.0**2, rng.integers(0, 40, 900))
         effective.append(calibrated([margin], 900, 1000.0).effective_units)
@@ -114,7 +114,7 @@ def test_units_of_the_same_cells_have_the_same_weight() -> None:
         assert by_cells.setdefault(cells, weight) == weight
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(st.integers(0, 10_000), st.floats(0.5, 500.0))
 def test_weights_follow_the_units_whatever_their_order(seed: int, noise: float) -> None:
     margins, units, _ = _people(seed, units=200, noise=noise)

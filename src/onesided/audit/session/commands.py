@@ -17,6 +17,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from pyarrow.csv import write_csv
+
 from onesided.audit.session.in_python import BUDGET, NAME, VERSION, PythonStage, account_of
 from onesided.audit.session.requests import PARQUET, Request
 from onesided.audit.session.surfaces import Run
@@ -108,10 +110,10 @@ class CommandStage:
         known: set[int] = set()
         for request in requests:
             outcomes = self._asked(side, request, ledger)
-            with _opened(ledger) as book:
-                released, known = _released(book, known)
+            with opened_ledger(ledger) as book:
+                released, known = released_since(book, known)
             seen.append(Seen(outcomes, released, outcomes["exit code"] == "0"))
-        with _opened(ledger) as book:
+        with opened_ledger(ledger) as book:
             account, keys = account_of(book)
         agreed = agreed_terms(ledger, NAME)
         account["format"] = document(None if agreed is None else agreed.format)
@@ -160,7 +162,18 @@ class CommandStage:
         named = ["--name", NAME, "--data-version", VERSION, "--budget", str(BUDGET)]
         withheld = ["--withhold", ",".join(world.withheld)] if world.withheld else []
         policy = ["--policy", world.spelled_policy]
-        return [*policy, *unit, *withheld, "--ledger", str(ledger), *named]
+        return [*policy, *unit, *withheld, *self._map_options(), "--ledger", str(ledger), *named]
+
+    def _map_options(self) -> list[str]:
+        way = self.inner.world.map
+        if way is None:
+            return []
+        edges = self.inner.folder / "ways.csv"
+        if not edges.exists():
+            write_csv(way["edges"], edges)
+        said = {"": edges, **{f"-{name}": way[name] for name in way if name != "edges"}}
+        said["-sensitive"] = ",".join(way["sensitive"])
+        return [part for name, value in said.items() for part in (f"--map{name}", str(value))]
 
     def _ledger(self) -> Path:
         ledger = self.inner.ledger()
@@ -194,7 +207,9 @@ def command(request: Request, source: str) -> list[str]:
     line += _bounds(given.get("bounds", {}))
     if "at" in given:
         line += ["--at", ",".join(map(str, given["at"]))]
-    line += [f"--{name}" for name in ("nonnegative", "yes") if given.get(name)]
+    if given.get("stands_for"):
+        line += ["--stands-for", ",".join(given["stands_for"])]
+    line += [f"--{name}" for name in ("nonnegative", "noisy", "yes") if given.get(name)]
     outputs = request.outputs or ((PARQUET,) if request.ask == "sample" else ())
     if outputs:
         line += ["--out", outputs[0]]
@@ -221,7 +236,7 @@ def _beside(lookups: Mapping[str, Mapping[str, Any]]) -> list[str]:
     ]
 
 
-def _released(ledger: Ledger, known: set[int]) -> tuple[tuple[bytes, ...], set[int]]:
+def released_since(ledger: Ledger, known: set[int]) -> tuple[tuple[bytes, ...], set[int]]:
     """What was stored for charges that are not `known` yet, in their order; and all charges."""
     (account,) = ledger.accounts()
     snapshot = account.snapshot(f"declared version {VERSION}")
@@ -238,7 +253,7 @@ def _released(ledger: Ledger, known: set[int]) -> tuple[tuple[bytes, ...], set[i
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[Ledger]:
+def opened_ledger(path: Path) -> Iterator[Ledger]:
     ledger = open_ledger(path, create=False)
     try:
         yield ledger

@@ -173,6 +173,8 @@ def _written(world: World, side: Side, source: Source, folder: Path) -> dict[str
         lookup = {kind: handed[kind] for kind in ("source", "table") if kind in handed}
         lookup |= {"on": list(world.on), "max_units": world.max_units}
         found["lookups"] = {ASIDE: lookup}
+    if world.map is not None:
+        found["map"] = world.map
     if world.max_units is not None:
         found["domains"] = {DAY: list(DAYS)}
     return found

@@ -91,6 +91,7 @@ class SessionFinding:
             "policy": case.world.spelled_policy,
             "aside": list(case.world.aside),
             "withheld": list(case.world.withheld),
+            "mapped": case.world.mapped,
             "max_units": case.world.max_units,
             "unit": list(case.world.unit),
             "requests": [request.to_json() for request in case.requests],

@@ -160,7 +160,19 @@ class Asking:
         asked = self._filter()
         if self.dice.one_in(2):
             asked["columns"] = self.dice.some(list(self.schema), 4)
-        return asked
+        return {**asked, **self._standing(asked)} if self.dice.one_in(3) else asked
+
+    def _standing(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        """By what a sample is to stand for all units; so few units always have much noise."""
+        leaving = {*asked.get("columns", self.schema)}
+        columns = (ROOM, AGE, ODD, MOMENT, "secret")
+        keys = [each for each in columns if self._known(each) and each in leaving]
+        if not keys or not leaving.issuperset(self.unit):
+            return {}
+        by = list(dict.fromkeys(self._key(each) for each in self.dice.some(keys, 2)))
+        domain = {each: self._domain(each) for each in by if self.dice.below(4)}
+        domain = {each: values for each, values in domain.items() if values}
+        return {"stands_for": by, **({"domain": domain} if domain else {}), "noisy": True}
 
     def _count(self) -> dict[str, Any]:
         asked = self._groups()

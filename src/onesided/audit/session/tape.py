@@ -67,7 +67,7 @@ class TapedDataset(Dataset):
         facts, table = opened._facts, opened._table
         facts = replace(facts, units=facts.units + more)
         if engine is not None:
-            table = SecretTable(engine, table.rng, table._version)
+            table = SecretTable(engine, table.rng, table._version, facts.map)
         self.tape = Tape()
         format = None if frozen else opened.format
         self.books = _TapedBooks(self, facts, table, ledger, budget, format)

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import pyarrow as pa
 
 from onesided.audit.session import cells
-from onesided.audit.session.cells import SECRET, Cell, Column, Form
+from onesided.audit.session.cells import MOMENT, ROOM, SECRET, Cell, Column, Form
 from onesided.audit.session.dice import Dice
 from onesided.audit.session.server_cells import on_a_server
 
@@ -25,8 +25,11 @@ Item = TypeVar("Item")
 
 ASIDE = "aside"
 """What a lookup table is called."""
+WAYS = pa.table({"from": ["cafe", "hall"], "to": ["hall", "lab"]})
+"""A public map for tables with rooms: the hall lies between the two others."""
+RULE = {"rule": "quickest"}
 LEAST_UNITS, MOST_UNITS = 4, 9
-LOOKED_UP_IN, WITHHELD_IN, CHOSEN_IN = 3, 4, 2
+LOOKED_UP_IN, WITHHELD_IN, CHOSEN_IN, MAPPED_IN = 3, 4, 2, 4
 MOST_ROWS = 3
 MOST_CHOSEN = 3
 _COLUMNS: dict[Form, Callable[[Dice], list[Column]]] = {
@@ -70,6 +73,7 @@ class World:
     - `max_units`: how many units a row of it decides over by declaration; then it is found by the
       person alone, and other units are left out. None where its key is the unit's.
     - `withheld`: the columns that never leave.
+    - `mapped`: the policy is closed over `WAYS`, by where and when its rows are.
     """
 
     form: Form
@@ -85,6 +89,15 @@ class World:
     aside: tuple[str, ...] = ()
     withheld: tuple[str, ...] = ()
     max_units: int | None = None
+    mapped: bool = False
+
+    @property
+    def map(self) -> dict[str, Any] | None:
+        """The map as `onesided.open` takes it."""
+        names = {column.name for column in self.columns}
+        if not self.mapped or not {ROOM, MOMENT} <= names:
+            return None
+        return {"edges": WAYS, "place": ROOM, "time": MOMENT, "sensitive": ["hall"], **RULE}
 
     def units(self, side: Side) -> tuple[Unit, ...]:
         """The units of one of the tables."""
@@ -196,6 +209,8 @@ def world(form: Form, dice: Dice, *, lookups: bool = False, declared: bool = Tru
         aside = (SECRET, *(each for each in others if more.one_in(2)))
     if lookups and more.one_in(WITHHELD_IN):
         withheld = (more.pick([each.name for each in columns if each.name not in aside]),)
+    placed = bool(names) and not {ROOM, MOMENT} & {*aside}
+    mapped = placed and Dice("maps", units, place, policy, *aside).one_in(MAPPED_IN)
     chosen = declared and len(names) > 1 and bool(aside) and more.one_in(CHOSEN_IN)
     return World(
         form=form,
@@ -211,6 +226,7 @@ def world(form: Form, dice: Dice, *, lookups: bool = False, declared: bool = Tru
         aside=aside,
         withheld=withheld,
         max_units=1 + more.below(MOST_CHOSEN) if chosen else None,
+        mapped=mapped,
     )
 
 

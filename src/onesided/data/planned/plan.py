@@ -40,6 +40,7 @@ class Plan:
     - `curve`: of a count, the errors for a range of bounds; None where nobody knows.
     - `together`: of figures of one answer, which are asked for together, what all of them cost.
     - `lookups`: in words, what rows of lookup tables cost that decide over several units.
+    - `map`: in words, what the map does over which units are closed.
     - `time_zones`: in words, where hours and days of columns are taken by declaration.
     - `error_at`: the expected error of an option at another ε.
     """
@@ -59,6 +60,7 @@ class Plan:
     curve: Curve | None = None
     together: Price | None = None
     lookups: tuple[str, ...] = ()
+    map: tuple[str, ...] = ()
     time_zones: tuple[str, ...] = ()
     error_at: ErrorAt | None = field(default=None, compare=False)
 
@@ -114,6 +116,7 @@ class Plan:
             "together": None if self.together is None else self.together.to_json(),
             "left_out_per_group": self.left_out,
             "lookups": list(self.lookups),
+            "map": list(self.map),
             "time_zones": list(self.time_zones),
             "bounds": None if self.curve is None else self.curve.to_json(),
             "options": [row.to_json() for row in self.rows],
@@ -139,6 +142,7 @@ class Plan:
             curve=None if bounds is None else Curve.from_json(bounds),
             together=None if together is None else Price.from_json(together),
             lookups=tuple(said["lookups"]),
+            map=tuple(said["map"]),
             time_zones=tuple(said["time_zones"]),
         )
 
@@ -186,7 +190,7 @@ class Plan:
         return html.card(
             "Plan",
             html.table(headings, [[html.Cell(cell) for cell in row] for row in rows]),
-            *map(html.note, [*self.folded(), *self.on_bounds(), *self.lookups, *self.time_zones]),
+            *map(html.note, [*self.folded(), *self.on_bounds(), *self.beside]),
             html.facts(facts),
         )
 
@@ -197,8 +201,13 @@ class Plan:
             "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
             for row in (headings, *rows)
         ]
-        beside = (*self.on_bounds(), *self.lookups, *self.time_zones)
+        beside = (*self.on_bounds(), *self.beside)
         return "\n".join([*lines, *self.folded(), *self.sources, *beside])
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """What has to be known of the data set beside the figures, in words."""
+        return (*self.lookups, *self.map, *self.time_zones)
 
     def on_bounds(self) -> list[str]:
         """What is known of the bound on groups, in words."""

@@ -45,6 +45,7 @@ class SamplePlan:
     - `sources`: in words, what is supposed.
     - `columns`: the columns that will leave.
     - `lookups`: in words, what rows of lookup tables cost that decide over several units.
+    - `map`: in words, what the map does over which units are closed.
     - `time_zones`: in words, where hours and days of columns are taken by declaration.
     - `stands_for`: in words, the counts that it is to be weighted by, and how exact they are.
     """
@@ -60,6 +61,7 @@ class SamplePlan:
     budget: Fraction | None
     columns: tuple[str, ...]
     lookups: tuple[str, ...] = ()
+    map: tuple[str, ...] = ()
     time_zones: tuple[str, ...] = ()
     stands_for: tuple[str, ...] = ()
 
@@ -72,6 +74,7 @@ class SamplePlan:
             "rows": self.rows,
             "columns": list(self.columns),
             "lookups": list(self.lookups),
+            "map": list(self.map),
             "time_zones": list(self.time_zones),
             "stands_for": list(self.stands_for),
             "cost": text_of(self.cost),
@@ -96,6 +99,7 @@ class SamplePlan:
             budget=exact_of(said["budget"]),
             columns=tuple(said["columns"]),
             lookups=tuple(said["lookups"]),
+            map=tuple(said["map"]),
             time_zones=tuple(said["time_zones"]),
             stands_for=tuple(said.get("stands_for", ())),
         )
@@ -118,7 +122,7 @@ class SamplePlan:
         return html.card(
             f"Plan of a sample at ε = {show(self.epsilon)}",
             html.facts({**facts, "supposed": "; ".join(self.sources)}),
-            *map(html.note, [*self.stands_for, *self.lookups, *self.time_zones]),
+            *map(html.note, [*self.stands_for, *self.lookups, *self.map, *self.time_zones]),
         )
 
     def __str__(self) -> str:
@@ -126,7 +130,7 @@ class SamplePlan:
         fits = "" if self.fits else ", over budget"
         leaving = f"columns that will leave: {', '.join(self.columns)}"
         first = f"{self.said}; cost ε = {cost}{fits}"
-        notes = [*self.stands_for, *self.lookups, *self.time_zones, *self.sources]
+        notes = [*self.stands_for, *self.lookups, *self.map, *self.time_zones, *self.sources]
         return "\n".join([first, leaving, *notes])
 
 

@@ -55,6 +55,8 @@ class CountedMargin:
         name = margin_name(asked["by"])
         expected = release.accuracy.expected
         stated = error.get("variance_per_group")
+        if not len(release):
+            expected = 0.0  # of groups that were not found nothing is said, nor needed
         if stated is None and (expected is None or not _is_of_all(error)):
             raise RequestError(
                 f"The count by {name} ({release.receipt['mechanism']}) does not say how exact it "

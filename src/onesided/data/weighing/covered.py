@@ -100,7 +100,7 @@ def covered(
             "How many units the sample stands for is not public; add a count in which each unit "
             "has one group, or one without groups."
         )
-    total = total_of(possible, 1.0)
+    total = total_of(possible, float(max(len(possible[0].pattern), 1)))
     if part is None and units is not None:
         total = min(total, float(units))
     return Covered(total, units if part is None else None, where, never)

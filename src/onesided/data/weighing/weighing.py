@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from onesided.charts.findings import ComparedRow, compared_picture
-from onesided.charts.picture import Picture
 from onesided.data.release import SampleRelease
 from onesided.data.weighing.counted import CountedMargin
 from onesided.data.weighing.covered import Covered, covered
@@ -79,14 +77,6 @@ class WeighedMargin:
     def impossible(self) -> list[str]:
         """The groups of which no unit can be in the sample."""
         return self._texts(self.never)
-
-    def compared(self) -> Iterator[ComparedRow]:
-        """Both estimates as a share of what was counted, where that is more than its noise."""
-        for place, text in enumerate(self.counted.texts):
-            said = self.counted.counted[place]
-            if self.sampled[place] and said > self.counted.noise:
-                before, after = (100 * each[place] / said for each in (self.before, self.after))
-                yield ComparedRow(text, before, after, f"{before:.0f} % → {after:.0f} %")
 
     def _texts(self, chosen: Truths) -> list[str]:
         texts = zip(self.counted.texts, chosen, strict=True)
@@ -200,19 +190,6 @@ class Weighing:
             "empty_by_chance": {each.counted.name: each.empty for each in self.margins},
             "limits": STAYS_BIASED,
         }
-
-    def picture(self) -> Picture:
-        """Each group's estimate without weights and with them, as a share of what was counted."""
-        rows = [row for each in self.margins for row in each.compared()]
-        return compared_picture(
-            "Estimates from the sample, as a share of what was counted",
-            rows,
-            names=("without weights", "with weights"),
-            axis="% of the released count",
-            from_zero=False,
-            what=", ".join(each.counted.name for each in self.margins),
-            notes=[f"It stands for {self.stands_for}."],
-        )
 
 
 def check_noise(margins: Sequence[tuple[int, float]], total: float) -> None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from onesided.charts.picture import Picture
 from onesided.data.files import write_batches
 from onesided.data.private import PrivateDirectory
 from onesided.data.receipt import Receipt
@@ -15,6 +14,9 @@ from onesided.data.release import SAMPLE_FILE, SampleRelease, TableRelease
 from onesided.data.units import Unit
 from onesided.data.weighing.placing import SampledUnits
 from onesided.data.weighing.weighing import WEIGHT, WeighedMargin, Weighing
+
+if TYPE_CHECKING:
+    from onesided.charts.picture import Picture
 
 
 class WeightedSample(SampleRelease):
@@ -45,7 +47,11 @@ class WeightedSample(SampleRelease):
 
     def plot(self, counts: TableRelease | None = None) -> Picture:
         """What the weights changed; with `counts` the make-up by one column, as of any sample."""
-        return self.weighing.picture() if counts is None else super().plot(counts)
+        if counts is not None:
+            return super().plot(counts)
+        from onesided.data.weighing.drawing import weighing_picture
+
+        return weighing_picture(self.weighing)
 
 
 def weighted(

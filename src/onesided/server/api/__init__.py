@@ -12,6 +12,7 @@ from onesided.server.api import (
     questions,
     releases,
     sessions,
+    stewards,
 )
 from onesided.server.routing import ApiRoute
 
@@ -24,5 +25,6 @@ ROUTES: tuple[ApiRoute, ...] = (
     *approvals.ROUTES,
     *people.ROUTES,
     *sessions.ROUTES,
+    *stewards.ROUTES,
     *operating.ROUTES,
 )

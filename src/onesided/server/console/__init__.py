@@ -5,6 +5,8 @@ rendering.py  templates, and the files that pages need
 entrance.py   signing in and out
 forms.py      what is typed into a question's form, as the API takes it
 same.py       the same in Python, on the command line and over HTTP
+wording.py    questions and states in plain words
+odds.py       what an attacker learns from somebody's absence
 analyst/      data sets, asking, answers, accounts
 steward/      data, units, policies, people, the ledger
 
@@ -19,6 +21,7 @@ from starlette.routing import Route
 from onesided.server.console import entrance, rendering
 from onesided.server.console.analyst import accounts, answers, asking, datasets
 from onesided.server.console.page import ConsolePage, PageEndpoint
+from onesided.server.console.steward import data, ledgers, people, setting_up
 from onesided.server.limiting import RequestRate
 from onesided.server.served import Served
 
@@ -28,6 +31,10 @@ PAGES: tuple[ConsolePage, ...] = (
     *asking.PAGES,
     *answers.PAGES,
     *accounts.PAGES,
+    *setting_up.PAGES,
+    *data.PAGES,
+    *people.PAGES,
+    *ledgers.PAGES,
 )
 
 

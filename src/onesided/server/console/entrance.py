@@ -14,7 +14,8 @@ _FIELD = "token"
 
 
 def front(call: PageCall) -> Seen:
-    return MovedOn("/data")
+    empty = call.who.is_steward and not call.served.datasets
+    return MovedOn("/new" if empty else "/data")
 
 
 def sign_in(call: PageCall) -> Seen:
@@ -41,10 +42,13 @@ def sign_out(call: PageCall) -> Seen:
 
 def _check_own(request: Request) -> None:
     """Another site must not sign its own person in here: what they then see would be its own."""
-    site = request.headers.get("sec-fetch-site", "same-origin")
-    origin = request.headers.get("origin", "")
-    own = request.headers.get("host", "")
-    if site not in ("same-origin", "none") or (origin and urlsplit(origin).netloc != own):
+    site = request.headers.get("sec-fetch-site")
+    origin = request.headers.get("origin")
+    if site is not None:
+        own = site in ("same-origin", "none")
+    else:  # an older browser
+        own = origin is None or urlsplit(origin).netloc == request.headers.get("host")
+    if not own:
         raise Problem(403, "Sign in on the page of this server.")
 
 

@@ -132,7 +132,7 @@ def route_of(handler: Handler) -> ApiRoute:
 
 
 def address(*parts: object) -> str:
-    """The address of a page; whatever is in a name stays within its part."""
+    """The address of a page; a name stays within its part, with any signs in it."""
     return "/" + "/".join(quote(str(each), safe="") for each in parts)
 
 

@@ -26,7 +26,11 @@ POLICY_OF_CONTENT = (
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 _PACKAGE = "onesided.server.console"
-_TYPES = {"console.css": "text/css; charset=utf-8", "console.js": "text/javascript; charset=utf-8"}
+_TYPES = {
+    "console.css": "text/css; charset=utf-8",
+    "console.js": "text/javascript; charset=utf-8",
+    "icon.svg": "image/svg+xml",
+}
 
 
 def render(
@@ -39,7 +43,12 @@ def render(
     """A page as it is sent."""
     known = {"visitor": visitor, "csrf": visitor.csrf if visitor else "", **facts}
     text = _environment().get_template(template).render(known)
-    found = {**(headers or {}), "Content-Security-Policy": POLICY_OF_CONTENT}
+    # Of a page that refers to nobody a browser hides where its own forms come from, too.
+    found = {
+        **(headers or {}),
+        "Content-Security-Policy": POLICY_OF_CONTENT,
+        "Referrer-Policy": "same-origin",
+    }
     return Response(text, status, found, media_type="text/html; charset=utf-8")
 
 

@@ -41,6 +41,14 @@ def reading_ways(served: Served, dataset: str, number: int) -> dict[str, str]:
     }
 
 
+def relaxes_ways(policy: str, than: str) -> dict[str, str]:
+    """The ways to compare two policies."""
+    return {
+        "Python": f"osd.Policy({policy!r}).relaxes(osd.Policy({than!r}))",
+        "Command line": shlex.join(["onesided", "policy", "relaxes", policy, than]),
+    }
+
+
 def _python(address: str, kind: str, fields: Mapping[str, Any]) -> str:
     given = dict(fields)
     first = [repr(given.pop("statement"))] if kind == "sql" else []

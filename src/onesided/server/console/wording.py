@@ -23,6 +23,7 @@ def asked_in_words(question: Mapping[str, Any]) -> str:
         return " ".join(str(question["statement"]).split())
     what = {"sample": "true records", "sql": "figure"}.get(kind, kind)
     column = question.get("column")
+    what = what[:1].upper() + what[1:]
     parts = [f"{what} of {column}" if column else what]
     by = question.get("by")
     if by:

@@ -72,6 +72,8 @@ def take(served: Served, hosted: HostedDataset, caller: Caller, wanted: Wanted) 
             )
     except LedgerError:
         raise refused_by_ledger(data) from None
+    if accepted.job is not None and accepted.job.id == posed.id:
+        hosted.keep_checked(posed.id, asked)
     return taken(served, hosted, accepted)
 
 

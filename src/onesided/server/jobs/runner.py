@@ -28,6 +28,7 @@ from onesided.session.frozen import FrozenDataset
 from onesided.session.held import HeldBooks, publish_all
 from onesided.session.kept import is_whole
 from onesided.session.kernel import Answer
+from onesided.session.several import Asked
 
 LEASE = timedelta(seconds=5)
 """How long after the end of a server another one waits before it takes a question over."""
@@ -154,7 +155,7 @@ class QueueRunner:
             if not data.unchanged:
                 self._hosted.note(f"The data changed before {_second(job.starts)}; open them anew.")
                 return None
-            return run_question(data, job)
+            return run_question(data, job, self._hosted.checked.pop(job.id, None))
         except (Exception, Interrupted) as error:
             # A value could be in its text: a steward is told the kind of it alone.
             self._hosted.note(f"A question failed with {type(error).__name__}.")
@@ -219,10 +220,14 @@ class FoundAnswer:
         }
 
 
-def run_question(data: FrozenDataset, job: QuestionJob) -> FoundAnswer:
-    """Run what a job has paid for; nothing is written."""
-    wanted = Wanted.of(job.question)
-    asked = data.asked(wanted.kind, wanted.epsilon, wanted.given, yes=True)
+def run_question(data: FrozenDataset, job: QuestionJob, asked: Asked | None = None) -> FoundAnswer:
+    """Run what a job has paid for; nothing is written.
+
+    - `asked`: the question as it was checked before its charge, where that is still known.
+    """
+    if asked is None:
+        wanted = Wanted.of(job.question)
+        asked = data.asked(wanted.kind, wanted.epsilon, wanted.given, yes=True)
     charges = charges_of(data, job)
     requests = tuple(each.request.fingerprint for each in asked.questions)
     if requests != tuple(each.request for each in charges):

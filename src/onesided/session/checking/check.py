@@ -10,7 +10,7 @@ from onesided.policy import Policy
 from onesided.session.checking.columns import identifiers, seen
 from onesided.session.checking.counted import Counted
 from onesided.session.checking.report import Concern, SecretUnits, SourceCheck
-from onesided.session.checking.values import unknown_literals, unlike_domains
+from onesided.session.checking.values import off_the_map, unknown_literals, unlike_domains
 from onesided.session.facts import DatasetFacts
 from onesided.session.table import SecretTable
 
@@ -30,6 +30,8 @@ def checked(
     if policy is not None:
         findings += unknown_literals(policy, counted)
     findings += unlike_domains({**facts.domains, **domains}, counted)
+    if facts.map is not None:
+        findings += off_the_map(facts.map, counted)
     findings += identifiers(counted, facts.units, facts.shown)
     return SourceCheck(
         units=facts.units,
@@ -44,6 +46,7 @@ def checked(
 def _secret(
     facts: DatasetFacts, table: SecretTable, counted: Counted, policy: BoundPredicate | None
 ) -> SecretUnits:
-    sensitive = counted.sensitive(table.sensitive(facts.policy))
+    sensitive = counted.sensitive(table.unclosed(facts.policy))
     certain = sensitive if policy is None else counted.units(policy.expression)
-    return SecretUnits(sensitive, sensitive - certain, facts.units)
+    closed = counted.sensitive(table.sensitive(facts.policy)) if facts.map else sensitive
+    return SecretUnits(closed, sensitive - certain, closed - sensitive, facts.units)

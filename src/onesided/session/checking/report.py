@@ -38,18 +38,20 @@ class ColumnSeen:
 
 @dataclass(frozen=True)
 class SecretUnits:
-    """How many units the policy protects, and how many of them only because something is NULL."""
+    """How many units are protected, and how many of them only by NULL, or only by the map."""
 
     sensitive: int
     by_null: int
+    by_map: int
     units: int
 
     @property
     def sentence(self) -> str:
         share = self.sensitive / self.units
+        closed = f", and {self.by_map:,} only by the map" if self.by_map else ""
         return (
             f"{self.sensitive:,} of {self.units:,} units ({share:.1%}) are sensitive, "
-            f"{self.by_null:,} of them only because the policy meets a NULL."
+            f"{self.by_null:,} of them only because the policy meets a NULL{closed}."
         )
 
 

@@ -25,6 +25,7 @@ from onesided.session.checking.counted import Counted
 from onesided.session.checking.report import Concern
 from onesided.session.domains import domain_of
 from onesided.session.literals import equated
+from onesided.session.maps import MapOfData
 from onesided.spelling import closest
 
 #: Values among which the nearest one is looked for; more would take minutes.
@@ -44,6 +45,21 @@ def unknown_literals(policy: BoundPredicate, table: Counted) -> Iterator[Concern
             yield Concern("policy", f"Nothing in the data is {text}, so it makes no difference.")
     for expression, literals in compared.items():
         yield from _missing(expression, literals, table)
+
+
+def off_the_map(found: MapOfData, table: Counted) -> Iterator[Concern]:
+    """Places of the data that the map does not have: everybody who was there is sensitive."""
+    key = Key(Column(found.place)).bind(table.engine.schema)
+    known = found.closed.edges.numbers
+    values = python_values(table.values(key))
+    lost = [each for each in values if each is not None and each not in known]
+    if lost:
+        names = ", ".join(map(str, sorted(lost, key=str)[:_SHOWN]))
+        yield Concern(
+            "map",
+            f"{len(lost):,} places of the data are not on it, so that all who were there are "
+            f"sensitive: {names}{', …' if len(lost) > _SHOWN else ''}.",
+        )
 
 
 def _missing(

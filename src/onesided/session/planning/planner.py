@@ -25,6 +25,7 @@ from onesided.session.best_bound import left_out
 from onesided.session.books import Books
 from onesided.session.grouping import Grouping
 from onesided.session.lookups import row_costs
+from onesided.session.maps import map_notes
 from onesided.session.planning.learnt import Learnt
 from onesided.session.planning.options import CountWays, PlannedQuestion, bounded, option
 from onesided.session.planning.pricing import Pricing
@@ -390,6 +391,7 @@ class Planner:
             curve=curve,
             together=together,
             lookups=row_costs(self.asking.facts.lookups),
+            map=map_notes(self.asking.facts.map),
             time_zones=zone_notes(self.asking.facts.schema),
             error_at=error_at,
         )

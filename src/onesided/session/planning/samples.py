@@ -7,6 +7,7 @@ from math import sqrt
 from onesided.data.planned.sample import SamplePlan
 from onesided.mechanisms.rr import keep_probability
 from onesided.session.lookups import row_costs
+from onesided.session.maps import map_notes
 from onesided.session.planning.learnt import Learnt
 from onesided.session.questions.samples import Samples
 from onesided.session.standing import AskedStanding, drawn
@@ -41,6 +42,7 @@ def sample_plan(
         budget=learnt.pricing.budget,
         columns=question.columns,
         lookups=row_costs(question.facts.lookups),
+        map=map_notes(question.facts.map),
         time_zones=zone_notes(question.facts.schema),
         stands_for=() if beside is None else beside.said,
     )

@@ -21,8 +21,8 @@ from onesided.language.tree import Column, Value
 from onesided.session.facts import DatasetFacts
 from onesided.session.kernel import Answer
 from onesided.session.questions.figures import Figures, GroupQuestion, Limits
+from onesided.session.questions.joint_receipt import JointReceipt
 from onesided.session.questions.select import AskedSelect
-from onesided.session.questions.together import Together
 from onesided.session.receipts import column_statement
 from onesided.session.results import check_result, computable
 from onesided.session.scope import Scope
@@ -34,7 +34,7 @@ class AskedComposition:
 
     parts: tuple[AskedSelect, ...]
     outer: OuterComputation
-    together: Together
+    together: JointReceipt
 
     @property
     def figures(self) -> dict[str, GroupQuestion]:
@@ -89,7 +89,7 @@ def statement(
     from onesided.language.select import parse_statement
 
     found = parse_statement(text, facts.catalogue, parameters, limits.ranges(facts.schema))
-    together = Together(text, facts, scope, epsilon)
+    together = JointReceipt(text, facts, scope, epsilon)
     if found.outer is None:
         (select,) = found.selects
         share = epsilon / len(select.figures) / len(select.sets)
@@ -97,7 +97,7 @@ def statement(
     return _composed(found, limits, together)
 
 
-def _composed(found: ComposedSelect, limits: Limits, together: Together) -> AskedComposition:
+def _composed(found: ComposedSelect, limits: Limits, together: JointReceipt) -> AskedComposition:
     """Every different figure of all SELECTs gets an equal share."""
     assert found.outer is not None
     for select in found.selects:
@@ -129,7 +129,7 @@ def _check_groups(select: Select, facts: DatasetFacts) -> None:
         )
 
 
-def _asked(select: Select, limits: Limits, share: Fraction, together: Together) -> AskedSelect:
+def _asked(select: Select, limits: Limits, share: Fraction, together: JointReceipt) -> AskedSelect:
     facts = together.facts
     schema = facts.catalogue.joined(select.joins)
     figures = Figures(

@@ -19,6 +19,7 @@ from onesided.language import BoundPredicate, Key, Predicate, Schema
 from onesided.language.query import Aggregate, Select, SelectFigure, key_text, public_column
 from onesided.language.ranges import Range, proven_range
 from onesided.language.tree import Column
+from onesided.language.types import NUMERIC
 from onesided.loss import Number, rational
 from onesided.mechanisms.one_sided import OneSided
 from onesided.session.amounts import Amount, rows_amount, value_amount
@@ -27,17 +28,21 @@ from onesided.session.domains import both
 from onesided.session.facts import DatasetFacts
 from onesided.session.grouping import Grouping
 from onesided.session.public import determined, lookups
+from onesided.session.questions.bounded import AUTO
 from onesided.session.questions.choosing import counting
 from onesided.session.questions.counts import CountingQuestion
 from onesided.session.questions.distinct import DistinctCounts, valued
+from onesided.session.questions.found_bounds import BoundedTotals, present
 from onesided.session.questions.ranked import RankedCounts, celled
 from onesided.session.questions.sums import Means, Sums, TotalsQuestion, present_groups
 from onesided.session.results import AskedFigure
 from onesided.session.scope import Scope
 
-Bound: TypeAlias = Number | tuple[Number, Number]
+Bound: TypeAlias = Number | str | tuple[Number, Number]
 
-GroupQuestion: TypeAlias = CountingQuestion | TotalsQuestion | RankedCounts | DistinctCounts
+GroupQuestion: TypeAlias = (
+    CountingQuestion | TotalsQuestion | BoundedTotals | RankedCounts | DistinctCounts
+)
 """A question about groups."""
 
 
@@ -156,12 +161,14 @@ class Figures:
             return Sums(groups=groups, amount=self._rows(figure), **around)
         if figure.aggregate is Aggregate.QUANTILES:
             return self._ranked(figure, groups, around)
+        rows = None if single or figure.aggregate is Aggregate.SUM else self._rows(figure)
         amount = self._amount(figure)
-        present = present_groups(groups, amount, self.schema)
+        if amount is None:
+            return self._unbounded(figure, groups, rows, around)
+        there = present_groups(groups, amount, self.schema)
         if figure.aggregate is Aggregate.SUM:
-            return Sums(groups=present, amount=amount, **around)
-        rows = None if single else self._rows(figure)
-        return Means(groups=present, amount=amount, rows=rows, **around)
+            return Sums(groups=there, amount=amount, **around)
+        return Means(groups=there, amount=amount, rows=rows, **around)
 
     def _ranked(
         self, figure: SelectFigure, groups: Grouping, around: Mapping[str, Any]
@@ -201,7 +208,33 @@ class Figures:
             )
         return rows_amount(self.limits.max_rows, self.facts.units)
 
-    def _amount(self, figure: SelectFigure) -> Amount:
+    def _unbounded(
+        self,
+        figure: SelectFigure,
+        groups: Grouping,
+        rows: Amount | None,
+        around: Mapping[str, Any],
+    ) -> BoundedTotals:
+        """A sum or mean that finds its own bound."""
+        assert figure.value is not None
+        value = figure.value.bind(self.schema)
+        if value.type not in NUMERIC:
+            raise RequestError(f"{value.name} is {value.type.value}; only numbers can be added up.")
+        kind = ReleaseKind.SUM if figure.aggregate is Aggregate.SUM else ReleaseKind.MEAN
+        said = value.name in self._by_value(dict.fromkeys(self.limits.nonnegative, 1))
+        return BoundedTotals(
+            kind=kind,
+            groups=present(groups, value, self.schema),
+            value=value,
+            schema=self.schema,
+            grid=self._by_value(self.limits.grid).get(value.name),
+            nonnegative=said and kind is ReleaseKind.SUM,
+            rows=rows,
+            **around,
+        )
+
+    def _amount(self, figure: SelectFigure) -> Amount | None:
+        """What a unit adds; None where nobody says how much that may be."""
         assert figure.value is not None
         value, limits = figure.value.bind(self.schema), self.limits
         self.facts.withheld.refuse(value.columns, "added up")
@@ -213,11 +246,8 @@ class Figures:
             # What each row adds at most, as often as rows of one unit count.
             single = self.facts.rows_are_units
             bound = proven[1] * (1 if single else self._rows(figure).steps)
-        if bound is None:
-            raise RequestError(
-                f"{figure.name} needs a bound on what one unit may add; say it with bounds, such "
-                f"as {{'{value.name}': 100}}."
-            )
+        if bound is None or bound == AUTO:
+            return None
         said = value.name in self._by_value(dict.fromkeys(limits.nonnegative, 1))
         return value_amount(
             value,

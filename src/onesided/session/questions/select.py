@@ -15,7 +15,7 @@ from onesided.data.release import QueryRelease, Receipt, TableRelease, payload_o
 from onesided.language.query import Aggregate, Select, figure_column
 from onesided.session.kernel import Answer
 from onesided.session.questions.figures import GroupQuestion
-from onesided.session.questions.together import Together
+from onesided.session.questions.joint_receipt import JointReceipt
 from onesided.session.receipts import column_statement
 from onesided.session.results import AskedFigure, result
 from onesided.session.showing import shown_quantiles, shown_table
@@ -30,7 +30,7 @@ class AskedSelect:
 
     select: Select
     questions: Mapping[AskedFigure, GroupQuestion]
-    together: Together
+    together: JointReceipt
     example: pa.Table
 
     @property

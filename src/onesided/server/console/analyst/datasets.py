@@ -36,6 +36,7 @@ def show_one(call: PageCall) -> Seen:
             "account": spending(call, facts["name"]),
             "releases": shown,
             "more": len(releases) - len(shown),
+            "new": "new" in call.query,
         },
     )
 

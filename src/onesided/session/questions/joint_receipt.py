@@ -15,8 +15,8 @@ from onesided.session.scope import Scope, policy_text
 
 
 @dataclass(frozen=True)
-class Together:
-    """A statement, asked of a data set within a scope at `epsilon`."""
+class JointReceipt:
+    """Of a statement that is asked of a data set within a scope at `epsilon`."""
 
     text: str
     facts: DatasetFacts
