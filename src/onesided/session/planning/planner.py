@@ -32,6 +32,7 @@ from onesided.session.planning.pricing import Pricing
 from onesided.session.planning.samples import sample_plan
 from onesided.session.questions.composed import AskedStatement
 from onesided.session.questions.expected import Expectation
+from onesided.session.released_tables import ReleasedTables
 from onesided.session.scope import Scope
 from onesided.session.standing import drawn, sampling
 from onesided.session.supposed import Basis, Supposed
@@ -261,6 +262,11 @@ class Planner:
         with self.turn:
             learnt = Learnt(self.asking.facts, self._pricing(), question.scope)
             return learnt.counted(columns)
+
+    def released(self) -> ReleasedTables:
+        """What was released about this state of the data, for SQL over it; free."""
+        with self.turn:
+            return ReleasedTables(self._pricing())
 
     def known(self, groups: Grouping, within: Scope) -> Basis:
         """What is known of groups from what was released."""
