@@ -176,8 +176,9 @@ class RankedData(OpenedData):
         """The tables that were released about this state of the data.
 
         `ds.released.sql("SELECT … FROM r3")` computes from them, for free; r3 is charge number 3.
+        `ds.released(3)` is that release as it was stored, of any state and kind.
         """
-        return self.plan.released()
+        return self.plan.released(self._release_numbered)
 
     def _released(
         self, questions: Sequence[Question], epsilon: Fraction, *, fresh: bool, purpose: str

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 import pyarrow as pa
 
-from onesided.data.release import ReleaseKind, table_of
+from onesided.data.release import Release, ReleaseKind, table_of
 from onesided.engine.duckdb.released import OuterComputation
 from onesided.errors import RequestError
 from onesided.ledger import ChargeRecord
@@ -38,9 +38,14 @@ class ReleasedTable:
 class ReleasedTables(Mapping[str, ReleasedTable]):
     """The tables that were released about this state of the data, by their names."""
 
-    def __init__(self, pricing: Pricing) -> None:
+    def __init__(self, pricing: Pricing, opens: Callable[[int], Release]) -> None:
+        self._opens = opens
         found = (_released(pricing, record) for record in pricing.records)
         self._tables = {each.name: each for each in found if each is not None}
+
+    def __call__(self, number: int) -> Release:
+        """A release of any state and kind, as it was stored; a SELECT has one for each figure."""
+        return self._opens(number)
 
     def __getitem__(self, name: str) -> ReleasedTable:
         return self._tables[name]
