@@ -13,6 +13,7 @@ SCRIPTS = (
     ("lookups.py",),
     ("speed.py",),
     ("ledger.py",),
+    ("serving.py",),
     ("accuracy.py", "--quick"),
 )
 

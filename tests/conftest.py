@@ -13,6 +13,7 @@ import pytest
 from hypothesis import settings
 
 from support.cluster import SETTINGS
+from support.desks import Office
 from support.ledgers import Place, in_database, in_file, in_memory
 from support.postgres import RunningServer, TestServer
 from support.spark import ALL_NEEDED, MASTER, start_spark, what_spark_lacks
@@ -112,3 +113,11 @@ def shared_place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
     if request.param == "file":
         return in_file(tmp_path / "visits.ledger")
     return in_database(request.getfixturevalue("ledger_database"))
+
+
+@pytest.fixture
+def office(shared_place: Place) -> Iterator[Office]:
+    """A ledger with an account of 100 and its desk."""
+    found = Office.at(shared_place)
+    yield found
+    found.close()

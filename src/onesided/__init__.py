@@ -4,6 +4,7 @@ The way through, from the outside in:
 
     open                a table, its unit, its policy and its budget → Dataset
     load                the same by name, from a description in onesided.toml
+    connect             a data set at a server, which is asked in the same way
     Dataset             sample, count, …: charged first, stored before shown → Release
     Policy              which records are sensitive; relaxes, minimum_relaxation
     Loss                what a release costs; how losses compose
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from onesided.version import __version__
 
 if TYPE_CHECKING:
+    from onesided.client.connecting import connect
     from onesided.data import Axis, Histogram, Measurement
     from onesided.data.release import Receipt, Release
     from onesided.errors import BudgetError, InputError, OnesidedError, ReleaseFailed
@@ -48,6 +50,7 @@ _HOMES = {
     "Receipt": "onesided.data.release",
     "Release": "onesided.data.release",
     "ReleaseFailed": "onesided.errors",
+    "connect": "onesided.client.connecting",
     "load": "onesided.session",
     "mechanism": "onesided.mechanisms.registry",
     "mechanism_names": "onesided.mechanisms.registry",
@@ -74,6 +77,7 @@ __all__ = [
     "Release",
     "ReleaseFailed",
     "__version__",
+    "connect",
     "load",
     "mechanism",
     "mechanism_names",

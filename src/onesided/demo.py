@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from onesided.charts.findings import ComparedRow, compared_picture
 from onesided.data.output import new_files
 from onesided.data.private import PrivateDirectory
 from onesided.data.release import Release
@@ -21,7 +20,7 @@ from onesided.datasets.floorplan import RoomKind
 from onesided.datasets.policies import by_room_kind
 from onesided.engine.base import CountQuery
 from onesided.engine.duckdb.engine import DuckDBEngine
-from onesided.errors import OutputError
+from onesided.errors import InputError, OutputError
 from onesided.language import Key, Predicate
 from onesided.loss import show
 from onesided.report.page import Page
@@ -34,7 +33,9 @@ SENSITIVE_KINDS = (RoomKind.SMOKERS_YARD, RoomKind.RESTROOM, RoomKind.CLINIC)
 FROM_SAMPLE = "counted from the true sample, at no further cost"
 ONE_SIDED = "one-sided histogram, ε = 1"
 ORDINARY = "ordinary differential privacy, ε = 1"
+MEAN_ERROR = "mean absolute error"
 ROWS_SHOWN = 8
+NO_CHARTS = 'The page has no charts: for these run pip install "onesided[charts]" and repeat.'
 
 Step = Callable[[str], None]
 Cells = dict[tuple[str, int], float]
@@ -48,6 +49,7 @@ class Tour:
     counts: Release
     errors: Mapping[str, float]
     files: tuple[Path, ...]
+    has_charts: bool
 
 
 def run_demo(out: Path, *, scale: float = 0.02, seed: int = 7, step: Step = lambda _: None) -> Tour:
@@ -81,8 +83,9 @@ def run_demo(out: Path, *, scale: float = 0.02, seed: int = 7, step: Step = lamb
         for name, release in histograms.items()
     }
     counts = histograms[ONE_SIDED]
-    files = _written(out, sample, counts, _page(facts, sample, counts, errors))
-    return Tour(sample, counts, errors, files)
+    charts = _charts(counts, errors)
+    files = _written(out, sample, counts, _page(facts, sample, counts, errors, charts))
+    return Tour(sample, counts, errors, files, has_charts=charts is not None)
 
 
 def _histograms(dataset: Dataset, points: list[str]) -> dict[str, Release]:
@@ -117,8 +120,27 @@ def _truth(visits: Path, policy: str) -> Cells:
     return dict(zip(names, counted.all.tolist(), strict=True))
 
 
+def _charts(counts: Release, errors: Mapping[str, float]) -> tuple[str, str] | None:
+    """The errors and the histogram as SVG; None where the extra `charts` is not installed."""
+    try:
+        from onesided.charts.findings import ComparedRow, compared_picture
+    except InputError:
+        return None
+    compared = compared_picture(
+        "Error of each access point × hour count",
+        [ComparedRow(name, None, error, f"{error:.3g}") for name, error in errors.items()],
+        names=("", MEAN_ERROR),
+        axis=MEAN_ERROR,
+    )
+    return compared.svg(), counts.plot().svg()
+
+
 def _page(
-    facts: Mapping[str, str], sample: Release, counts: Release, errors: Mapping[str, float]
+    facts: Mapping[str, str],
+    sample: Release,
+    counts: Release,
+    errors: Mapping[str, float],
+    charts: tuple[str, str] | None,
 ) -> str:
     page = Page("A building, published")
     page.paragraph(
@@ -128,22 +150,26 @@ def _page(
     )
     page.table(("", ""), facts.items())
     page.heading("How far the histograms are from the truth")
-    page.figure(
-        compared_picture(
-            "Error of each access point × hour count",
-            [ComparedRow(name, None, error, f"{error:.3g}") for name, error in errors.items()],
-            names=("", "mean absolute error"),
-            axis="mean absolute error",
-        ).svg(),
-        "Mean absolute error per cell against the true count; shorter is better. Only a "
-        "demonstration on made-up data can draw this.",
-    )
+    page.table(("", MEAN_ERROR), errors.items())
+    if charts is None:
+        page.note(NO_CHARTS)
+    else:
+        page.figure(
+            charts[0],
+            "Mean absolute error per cell against the true count; shorter is better. Only a "
+            "demonstration on made-up data can draw this.",
+        )
     page.heading("The released histogram")
-    page.figure(
-        counts.plot().svg(),
+    told = (
         f"Released by the mechanism {counts.receipt['mechanism']}: {counts.receipt['noise']}. "
-        f"It is a {counts.receipt.figure}, a bound that the sample has shown to err least.",
+        f"It is a {counts.receipt.figure}, a bound that the sample has shown to err least."
     )
+    if charts is None:
+        page.paragraph(told)
+        first = counts.table.slice(0, ROWS_SHOWN)
+        page.table(first.column_names, zip(*first.to_pydict().values(), strict=True))
+    else:
+        page.figure(charts[1], told)
     page.heading("True records")
     shown = sample.table.slice(0, ROWS_SHOWN)
     page.paragraph(f"The first {ROWS_SHOWN} of {sample.table.num_rows:,} published rows.")

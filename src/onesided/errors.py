@@ -10,6 +10,7 @@
     │   ├── LedgerError               the ledger cannot be used
     │   └── MechanismRefused          a mechanism refuses what it cannot promise
     ├── BudgetError          exit 3   the budget does not allow it; nothing was spent
+    │   └── CapError                  one person's share of the budget does not allow it
     └── ReleaseFailed        exit 4   failed after the charge; the charge stands
 
 Beside the tree, since no handler of errors may swallow it:
@@ -69,6 +70,10 @@ class BudgetError(OnesidedError):
     """The charge would exceed the budget; nothing was spent."""
 
     exit_code = 3
+
+
+class CapError(BudgetError):
+    """The charge would exceed one person's share of the budget; nothing was spent."""
 
 
 class ReleaseFailed(OnesidedError):

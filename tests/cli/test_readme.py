@@ -9,22 +9,15 @@ from pathlib import Path
 import pytest
 
 from onesided.cli import run
-
-README = Path(__file__).parents[2] / "README.md"
+from support.readme import README, printed
 
 
 def test_the_readme_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    text = README.read_text(encoding="utf-8")
-    commands = [
-        line.removeprefix("$ onesided ")
-        for block in re.findall(r"```console\n(.*?)```", text, re.DOTALL)
-        for line in block.splitlines()
-    ]
+    commands, program = printed()
     assert len(commands) >= 8
     for command in commands:
         assert run(shlex.split(command)) == 0, command
-    (program,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     exec(compile(program, "README.md", "exec"), {})
     assert (tmp_path / "true.parquet").exists()
 

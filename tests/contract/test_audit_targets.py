@@ -24,8 +24,9 @@ from onesided.audit import (
     target,
 )
 from onesided.audit.amounts import MeanOfAmounts, SumOfAmounts, amount_world
+from onesided.audit.distinct import DistinctValues
 from onesided.audit.steps import AfterLook
-from onesided.audit.targets import amounts_target, target_of
+from onesided.audit.targets import amounts_target, target_of, values_target
 from onesided.data import Histogram
 from onesided.loss import Loss
 from onesided.mechanisms.auto import Auto
@@ -72,6 +73,40 @@ class MeanOfFoundKeys(MeanOfAmounts):
     def release(self, data, rng):
         keys = max(len(data.keys), 1)
         return MeanOfAmounts(self.epsilon / keys).release(data, rng)
+
+
+class EveryValue(DistinctValues):
+    """More pairs of a unit count than are paid for."""
+
+    def counted(self, unit, most):
+        return unit
+
+
+class ValuesWithoutRepetition(DistinctValues):
+    """Values that several units have are left out, so that another unit can take one away."""
+
+    def numbers(self, data):
+        alone = [unit for unit, is_sensitive in data.units if not is_sensitive]
+        pairs = [pair for unit in alone for pair in self.counted(unit, data.most)]
+        groups = [group for group, value in pairs if pairs.count((group, value)) == 1]
+        return np.array([groups.count(key) for key in data.keys.tolist()], dtype=np.int64)
+
+
+def test_numbers_of_values_keep_their_promise_and_pay_no_more_than_they_must() -> None:
+    reports = list(exact_reports(target("distinct", ONE), ExactAudit()))
+    assert [each.most_units for each in reports] == [2, 2, 2]
+    for report in reports:
+        assert report.verified
+        assert all(finding.attained for finding in report.findings)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [EveryValue(ONE), ValuesWithoutRepetition(ONE), DistinctValues(2 * ONE)],
+    ids=lambda each: type(each).__name__,
+)
+def test_wrong_numbers_of_values_are_rejected(wrong: DistinctValues) -> None:
+    assert rejected(values_target("figure", wrong, ONE), ExactAudit(most_units=2))
 
 
 ONE_UNIT = ExactAudit(most_units=1)

@@ -180,6 +180,7 @@ def test_real_receipts_and_their_export_are_valid(tmp_path: Path, table: pa.Tabl
         asked = {"epsilon": 1, "max_groups": 2}
         releases = [
             dataset.sample(1, purpose="yearbook"),
+            dataset.sample(1, stands_for=["room"], noisy=True),
             dataset.count("room", **asked),
             dataset.count("room", mechanism="one-sided", **asked),
             dataset.count("room", mechanism="rr", **asked),

@@ -91,3 +91,21 @@ def test_a_broken_text_is_null(write: Any, form: Form, unit: Unit, tmp_path: Pat
     assert texts[0][:2] == (None, len(BROKEN))
     assert sorted(row[0].encode() for row in texts[1:]) == sorted(GOOD)
     engine.close()
+
+
+@pytest.mark.parametrize("asks", [["id", "x"], ["id", "x", "people.age"]], ids=["own", "both"])
+def test_a_broken_text_beside_a_lookup_fails_nothing(asks: list[str], tmp_path: Path) -> None:
+    cells = plain(pa.array([*BROKEN, *GOOD], pa.binary()))
+    ids = list(range(len(cells)))
+    with osd.open(
+        parquet(pa.table({"id": ids, "x": cells}), tmp_path),
+        policy="people.age < 2",
+        unit="id",
+        budget=200,
+        lookups={"people": pa.table({"id": ids, "age": ids})},
+    ) as dataset:
+        kept = dataset.sample(columns=asks, epsilon=50, yes=True).table
+        counts = dataset.count(by=["people.age"], where="x <> 'q'", epsilon=50, yes=True).table
+    texts = [None] * (len(BROKEN) - 2) + [each.decode() for each in GOOD]
+    assert kept.column("x").to_pylist() == texts
+    assert counts.column("people.age").to_pylist() == ids[len(BROKEN) :]

@@ -21,9 +21,11 @@ from onesided.ledger import (
     Terms,
     agreed_terms,
 )
+from onesided.ledger.desk import Allowance, PersonRole, Slot, open_desk
 from onesided.ledger.records import spending_from_json
 from onesided.loss import Loss
-from support.ledgers import Place, pay, reservation, spending
+from support.desks import LENGTH, posed
+from support.ledgers import Place, order, pay, reservation, spending
 from support.old_ledgers import (
     DATASET,
     FAILED_CHARGE,
@@ -92,6 +94,28 @@ def test_its_balance_is_what_it_was(old: Place) -> None:
     assert [(each.charge.terms, each.charge.who) for each in balance.charges] == [(None, "")] * 10
     assert (balance.terms.format, balance.terms.extra) == (None, {})
     ledger.close()
+
+
+def test_a_desk_writes_nothing_into_its_chain_and_counts_what_is_there(old: Place) -> None:
+    assert old.where is not None
+    ledger, account, snapshot = _continued(old)
+    head = ledger.head()
+    desk = open_desk(old.where, create=False)
+    desk.add_token("ann", PersonRole.ANALYST)
+    assert desk.spent(DATASET, "") == account.balance().spent
+    assert desk.spent(DATASET, "ann") == 0
+    assert ledger.head() == head
+    assert _version(old) == 1
+    what = _again(13).spending
+    allowance = Allowance(who="ann", most_in_all=what.loss.epsilon)
+    wanted = [order("new", what, who="ann")]
+    question = posed("ann", dataset=DATASET)
+    accepted = desk.accept(wanted, snapshot, question, Slot(length=LENGTH), allowance)
+    assert accepted.job is not None
+    assert desk.spent(DATASET, "ann") == what.loss.epsilon > 0
+    assert ledger.verify(head).ok
+    for each in (desk, ledger):
+        each.close()
 
 
 def test_the_same_data_are_the_same_snapshot_with_the_same_coins(old: Place) -> None:

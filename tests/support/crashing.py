@@ -94,7 +94,7 @@ def _serve(place: Place, request: str, writer: int, fuse: Fuse | None, *, in_ste
     ledger = place.open()
     os.write(writer, b"ready\n")
     if fuse is not None:
-        _lay(fuse)
+        lay(fuse)
     account = ledger.account(terms(None))
     snapshot = account.snapshot("data-1")
     (charge,) = account.charge([reservation(request) if in_steps else order(request)], snapshot)
@@ -110,7 +110,7 @@ def _serve(place: Place, request: str, writer: int, fuse: Fuse | None, *, in_ste
     os.write(writer, b"done now\n")
 
 
-def _lay(fuse: Fuse) -> None:
+def lay(fuse: Fuse) -> None:
     """Count every statement of the ledger, and every commit as one."""
     plain = rows.LedgerRows.__init__
 

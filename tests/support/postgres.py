@@ -29,6 +29,11 @@ class TestServer:
             connection.execute(f"CREATE DATABASE {name}")
         return str(self._server.get_uri(database=name))
 
+    @property
+    def tools(self) -> str:
+        """The folder of `pg_dump` and its like, in the version of the server."""
+        return str(self._server.bin_path)
+
     def stop(self) -> None:
         """Shut the server down, throwing out whoever is connected."""
         self._server.stop()

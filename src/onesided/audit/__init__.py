@@ -3,7 +3,8 @@
 protocol.py      what can be audited: one method, `release(data, rng)`
 exact.py         every small database, every ordered neighbour, every output, in exact arithmetic
                  (world.py, enumeration.py, exponentials.py, composition.py)
-steps.py         one that looks first and then chooses, step by step; amounts.py: sums and means
+steps.py         one that looks first and then chooses, step by step; amounts.py: sums and means;
+                 distinct.py: numbers of values
 statistical.py   a black box and its runs: search, learn an event, test it; can only reject
                  (effort.py, neighbours.py, events.py, scores.py, trees.py, confidence.py,
                  outputs.py, runs.py)

@@ -11,6 +11,7 @@ from typing import Any
 
 from onesided.audit.amounts import BOUND, MeanOfAmounts, SumOfAmounts, amount_worlds
 from onesided.audit.closed import closed_world
+from onesided.audit.distinct import DistinctValues, value_worlds
 from onesided.audit.draws import NotEnumerableError
 from onesided.audit.exact import ExactAudit, ExactReport, SmallClaim
 from onesided.audit.neighbours import Relation, Setting, Shape
@@ -192,14 +193,36 @@ def _amounts(make: Callable[[Fraction], Auditable]) -> Callable[[str, Fraction],
     return of
 
 
+def _values(name: str, epsilon: Fraction) -> Target:
+    return values_target(name, DistinctValues(epsilon), epsilon)
+
+
 def amounts_target(name: str, mechanism: Auditable, epsilon: Fraction) -> Target:
     """The claim of a figure that takes an `AmountTable`."""
-    worlds = tuple(amount_worlds())
+    what = f"a {name} of amounts up to {BOUND} steps"
+    return _one_sided_target(name, mechanism, epsilon, what, tuple(amount_worlds()))
+
+
+def values_target(name: str, mechanism: Auditable, epsilon: Fraction) -> Target:
+    """The claim of a figure that takes a `ValueTable`."""
+    return _one_sided_target(
+        name, mechanism, epsilon, "numbers of distinct values", tuple(value_worlds())
+    )
+
+
+def _one_sided_target(
+    name: str,
+    mechanism: Auditable,
+    epsilon: Fraction,
+    what: str,
+    worlds: Sequence[tuple[SmallWorld, int]],
+) -> Target:
+    """The claim of a figure that costs (0, ε), in worlds with so many units listed in each."""
     return Target(
         name,
         mechanism,
         epsilon,
-        f"(P, {show(epsilon)})-OSDP of a {name} of amounts up to {BOUND} steps",
+        f"(P, {show(epsilon)})-OSDP of {what}",
         small=lambda: tuple(
             SmallClaim(mechanism, world, Loss(0, epsilon), most_units=units)
             for world, units in worlds
@@ -215,6 +238,7 @@ def amounts_target(name: str, mechanism: Auditable, epsilon: Fraction) -> Target
 OTHERS: dict[str, Callable[[str, Fraction], Target]] = {
     "sum": _amounts(SumOfAmounts),
     "mean": _amounts(MeanOfAmounts),
+    "distinct": _values,
     "dawa-reference": _partition_stage,
     "dawaz-reference": _partition_stage,
     "float-laplace": _floating_point,

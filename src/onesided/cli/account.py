@@ -19,7 +19,9 @@ from onesided.cli.output import (
     show_line,
     show_table,
 )
+from onesided.cli.remote import check_here, opened_elsewhere, token_option
 from onesided.cli.sources import config_option, description
+from onesided.client.address import is_address
 from onesided.errors import CheckFailed, RequestError
 from onesided.spelling import meant
 from onesided.visible import json_text
@@ -30,6 +32,7 @@ _TO_THE_SECOND = len("2024-02-29T23:59:59")
 @click.command()
 @click.argument("ledger")
 @config_option
+@token_option
 @click.option("--verify", is_flag=True, help="Check the whole ledger; exit code 1 if it is wrong.")
 @click.option(
     "--anchor",
@@ -49,6 +52,7 @@ _TO_THE_SECOND = len("2024-02-29T23:59:59")
 def budget(
     ledger: str,
     config: Path | None,
+    token_file: Path | None,
     verify: bool,
     anchor: str | None,
     export: Path | None,
@@ -62,8 +66,20 @@ def budget(
 ) -> None:
     """The accounts in LEDGER: what was spent on what, what is promised, and what is left.
 
-    LEDGER is a file, a postgresql:// address, or the name of a data set in onesided.toml.
+    LEDGER is a file, a postgresql:// address, or the name of a data set in onesided.toml. It may
+    also be the address of a data set at a server, such as https://host/visits.
     """
+    check_here(ledger, token_file)
+    if is_address(ledger):
+        others: dict[str, Any] = {
+            "config": config,
+            "anchor": anchor,
+            "export": export,
+            "chart": chart,
+        }
+        others |= {"raise": raised, "to": to, "who": who, "why": why, "verify": verify or None}
+        _show_elsewhere(ledger, token_file, others, as_json=as_json)
+        return
     from onesided.ledger import open_ledger
     from onesided.session import statements
 
@@ -92,6 +108,22 @@ def budget(
         facts["verified"] = f"{head['entries']:,} entries, the last one {head['hash']}"
     if facts:
         show_facts(facts)
+
+
+def _show_elsewhere(
+    source: str, token_file: Path | None, others: dict[str, Any], *, as_json: bool
+) -> None:
+    """The account of a data set at a server, and one's own share of it."""
+    with opened_elsewhere(source, token_file, others, stewards=False) as dataset:
+        balance = dataset.budget
+    account = dict(balance.content)
+    if as_json:
+        show_json({"accounts": [account], "verified": None, "written": []})
+        return
+    columns = ("data set", "policy", "budget", "spent", "left", "by you")
+    figures = (account["budget"], account["spent"], account["left"], balance.own)
+    show_table(None, columns, [(account["dataset"], account["policy"]["sql"], *figures)])
+    _show_account(account)
 
 
 def _address(ledger: str, config: Path | None) -> tuple[str, Path | None]:

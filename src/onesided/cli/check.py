@@ -30,7 +30,7 @@ def check(source: str | None, secret: bool, as_json: bool, **options: Any) -> in
     change it.
     """
     with (
-        opened(source, **options) as (dataset, asked),
+        opened(source, stewards=True, **options) as (dataset, asked),
         working("Looking at the data", dataset.progress),
     ):
         found = dataset.check(domain=asked.get("domain"), secret=secret)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import click
@@ -24,16 +25,29 @@ from onesided.cli.printing import note
 @as_json
 def demo(out: Path, scale: float, seed: int, as_json: bool) -> None:
     """Simulate a building, publish a true sample and a histogram, and write a page about it."""
-    from onesided.demo import run_demo
+    from onesided.demo import NO_CHARTS, run_demo
 
     def step(message: str) -> None:
         if not as_json:
             note(f"{message} …")
 
     tour = run_demo(out, scale=scale, seed=seed, step=step)
+    if not tour.has_charts:
+        note(NO_CHARTS)
     files = [str(path) for path in tour.files]
     if as_json:
         show_json({"errors": dict(tour.errors), "written": files})
         return
     show_table(None, ("access point × hour histogram", "mean absolute error"), tour.errors.items())
     show_facts({"promise": tour.counts.receipt.promise, "written": ", ".join(files)})
+    note(f"The same building in a browser:\n{_in_console(out, scale, seed)}")
+
+
+def _in_console(out: Path, scale: float, seed: int) -> str:
+    """The commands that open the building in the console, with the install they need."""
+    building = shlex.quote(str(out / "building"))
+    return (
+        "  pip install 'onesided[server,charts]'\n"
+        f"  onesided simulate --scale {scale:g} --seed {seed} --out {building}\n"
+        f"  onesided ui {building}"
+    )

@@ -22,17 +22,22 @@ from onesided.cli.output import (
 )
 from onesided.cli.sources import (
     Command,
+    domain_option,
     group_options,
     named_values,
+    noisy_option,
     opened,
     plan_options,
     source_options,
+    stands_for_option,
     where_option,
     with_options,
 )
 from onesided.cli.sql import limit_options, limits
 from onesided.cli.sums import amount_options, max_rows_option, nonnegative_option
+from onesided.client.address import is_address
 from onesided.errors import RequestError
+from onesided.lists import split_list
 
 _AIMS = (
     click.option("--epsilon", help="The privacy loss to plan for."),
@@ -134,11 +139,23 @@ def sql(query: str, public: tuple[str, ...], **options: Any) -> None:
 
 @plan.command()
 @source_options
+@stands_for_option
+@domain_option
+@noisy_option
 @_SHARE
 @as_json
-def sample(epsilon: str, nonsensitive_share: float | None, as_json: bool, **options: Any) -> None:
+def sample(
+    epsilon: str,
+    stands_for: str | None,
+    noisy: bool,
+    nonsensitive_share: float | None,
+    as_json: bool,
+    **options: Any,
+) -> None:
     """Plan a sample: how many units to expect, and rows where a sample has shown them."""
     with _opened(epsilon=epsilon, **options) as (dataset, asked):
+        if stands_for is not None:
+            asked |= {"stands_for": split_list(stands_for), "noisy": noisy}
         found = dataset.plan.sample(epsilon, nonsensitive_share=nonsensitive_share, **asked)
     if as_json:
         show_json(found.to_json())
@@ -147,6 +164,8 @@ def sample(epsilon: str, nonsensitive_share: float | None, as_json: bool, **opti
     cost = "cannot be booked" if found.cost is None else _epsilon(found.cost)
     over = "" if found.fits else ", over budget"
     facts = {"cost": f"{cost}{over}", "columns that will leave": ", ".join(found.columns)}
+    if found.stands_for:
+        facts["counted beside it"] = "; ".join(found.stands_for)
     show_facts({**facts, **_beside(found), "supposed": "; ".join(found.sources), **_left(found)})
 
 
@@ -176,7 +195,8 @@ def questions(
     text = _text(file)
     limited, tables = limits(options), named_values(public, "--public") or None
     source = source or _named_in(text)
-    account = None if _has_account(options["ledger"]) else budget
+    known = is_address(source) or _has_account(options["ledger"])
+    account = None if known else budget
     with _opened(source=source, budget=account, epsilon=None, public=tables, **options) as (
         dataset,
         asked,
@@ -243,12 +263,12 @@ def _planned(
 
 
 def _show_facts(found: Any) -> None:
-    groups = "found on the way" if found.facts.bins is None else f"{found.facts.bins:,}"
+    groups = "found on the way" if found.groups is None else f"{found.groups:,}"
     upper = any("up to" in row.said for row in found.rows)
     facts = {
-        "units": f"{found.facts.n:,}",
+        "units": f"{found.units:,}",
         "groups": groups,
-        "supposed": "; ".join(found.basis.sources),
+        "supposed": "; ".join(found.sources),
     }
     if upper:
         facts["up to"] = "where no two groups are alike, and far less where neighbours are"

@@ -35,12 +35,19 @@ _COMMANDS = {
     "sum": ("sums", "sum_", "Publish sums of a column by group."),
     "mean": ("sums", "mean", "Publish means of a column by group."),
     "quantile": ("quantiles", "quantile", "Publish quantiles of a column by group."),
+    "distinct": ("distinct", "distinct", "Publish how many different values a column has."),
+    "weigh": ("weigh", "weigh", "Give a released sample weights, from released counts; free."),
     "sql": ("sql", "sql", "Answer one SELECT: counts, sums and means by group."),
     "run": ("runs", "run", "Answer several questions from a file, charged all or none."),
     "check": ("check", "check", "What a steward should look at before publishing; free."),
     "snapshot": ("snapshots", "snapshot", "Open the new state of data that grow; for the steward."),
     "plan": ("plans", "plan", "Show what a question would cost and how exact it would be; free."),
     "budget": ("account", "budget", "Show, verify or raise the budgets of a ledger."),
+    "serve": ("serve", "serve", "Let people ask who do not hold the data; and say who may."),
+    "ui": ("ui", "ui", "Open the console in a browser, for a file of your own."),
+    "publish": ("publishing", "publish", "Write a page about releases, for who gets the data."),
+    "report": ("publishing", "report", "Write a page about a ledger, for who audits it."),
+    "verify": ("publishing", "verify", "Check a published page, a receipt or a chain."),
     "policy": ("policies", "policy", "Check a policy, or whether one relaxes another."),
     "map": ("maps", "map_", "Say what a public map makes sensitive; from the map alone."),
     "mechanisms": ("mechanisms", "mechanisms", "List the mechanisms."),
@@ -53,6 +60,8 @@ _COMMANDS = {
         "Turn Wi-Fi associations into trajectories.",
     ),
     "reproduce": ("reproduce", "reproduce", "Measure the paper's evaluation again."),
+    "completion": ("shell", "completion", "Print what makes a shell complete commands."),
+    "man": ("shell", "man", "Print the manual page."),
 }
 
 

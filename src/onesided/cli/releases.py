@@ -11,7 +11,14 @@ from onesided.cli.charts import chart_option, draw_paid
 from onesided.cli.output import as_json, out_option, overwrite_option, working
 from onesided.cli.reports import check_output, report, show_release, write_release
 from onesided.cli.sections import CommandInSections
-from onesided.cli.sources import group_options, opened, release_options
+from onesided.cli.sources import (
+    domain_option,
+    group_options,
+    noisy_option,
+    opened,
+    release_options,
+    stands_for_option,
+)
 from onesided.engine.registry import places
 from onesided.errors import RequestError
 from onesided.lists import split_list
@@ -26,6 +33,9 @@ from onesided.lists import split_list
 @click.option("--columns", help="The columns to publish, with commas; default: all.")
 @click.option("--out", type=click.Path(path_type=Path), help="A .parquet, .csv or .arrow file.")
 @click.option("--into", metavar="PLACE", help=f"Beside the data: {places()}.")
+@stands_for_option
+@domain_option
+@noisy_option
 @chart_option
 @overwrite_option
 @as_json
@@ -35,6 +45,8 @@ def sample(
     columns: str | None,
     out: Path | None,
     into: str | None,
+    stands_for: str | None,
+    noisy: bool,
     chart: Path | None,
     overwrite: bool,
     as_json: bool,
@@ -44,7 +56,8 @@ def sample(
 
     Sensitive units never leave, and nobody can tell why a unit is missing. The receipt is written
     beside the output. With --into the engine writes the rows itself. The chart holds the sample
-    against a count by one of its columns, where that was released.
+    against a count by one of its columns, where that was released. With --stands-for each row has a
+    weight, and the chart shows what the weights changed.
     """
     if (out is None) == (into is None):
         raise RequestError("Say with --out where to write the sample, or with --into.")
@@ -56,14 +69,21 @@ def sample(
         if out is not None:
             dataset.check_writable(chosen, out)
         with working("Drawing the sample", dataset.progress):
-            release = dataset.sample(epsilon, columns=chosen, into=into, **asked)
+            if stands_for is not None:
+                asked |= {"stands_for": split_list(stands_for), "noisy": noisy}
+            place = {} if into is None else {"into": into}
+            release = dataset.sample(epsilon, columns=chosen, **place, **asked)
             written: tuple[str | Path, ...] = (into,) if into is not None else ()
             if out is not None:
                 written = write_release(release, out, overwrite=overwrite)
             where = {name: asked[name] for name in ("policy", "part") if name in asked}
             drawn = draw_paid(
                 chart,
-                lambda: release.plot(next(iter(dataset.counted(chosen, **where)), None)),
+                lambda: (
+                    release.plot(next(iter(dataset.counted(chosen, **where)), None))
+                    if stands_for is None
+                    else release.plot()
+                ),
                 overwrite=overwrite,
             )
             written = (*written, *drawn)

@@ -81,11 +81,12 @@ def report(
 
 
 def _held(release: Any) -> dict[str, str]:
-    """How much a sample holds; all of it was released."""
+    """How much a sample holds, and whom it stands for; all of it was released."""
     from onesided.data.release import PlacedRelease, SampleRelease
 
-    kinds = (SampleRelease, PlacedRelease)
-    return {"released": str(release.held)} if isinstance(release, kinds) else {}
+    if isinstance(release, SampleRelease):
+        return release.said
+    return {"released": str(release.held)} if isinstance(release, PlacedRelease) else {}
 
 
 def _accuracy(release: Any) -> dict[str, str]:

@@ -98,7 +98,7 @@ def run(
         "epsilon": show(total),
         "public": named_values(public, "--public") or None,
     }
-    with opened(**about, **options) as (dataset, _):
+    with opened(**about, stewards=True, **options) as (dataset, _):
         if plan:
             _plan(dataset, wishes, asked, as_json=as_json)
             return

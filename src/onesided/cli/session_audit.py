@@ -21,7 +21,7 @@ _MOST_LETTERS = 2000
     "--engine",
     default="duckdb",
     show_default=True,
-    help="duckdb, postgres, datafusion, spark, or command for the command line.",
+    help="duckdb, postgres, datafusion, spark, command for the command line, or http.",
 )
 @click.option(
     "--connection", metavar="ADDRESS", help="postgresql://…, or for Spark local[2] or spark://…."
@@ -43,7 +43,7 @@ def session(
     requests of every kind. All that is seen must follow from the request and the released values.
     With postgres, schemas of our own are made and dropped in the database at --connection.
     """
-    from onesided.audit.session import SessionAudit
+    from onesided.audit.session import SURFACES, SessionAudit
 
     if not 0 < time < inf:
         raise RequestError("--time must be a number of seconds above 0.")
@@ -54,6 +54,7 @@ def session(
             seconds=time,
             pairs=pairs,
             seed=seed,
+            surfaces={**SURFACES, **_served(engine)},
             progress=lambda done, seconds: advance(
                 int(1000 * max(seconds / time, done / pairs if pairs else 0)), 1000
             ),
@@ -64,6 +65,17 @@ def session(
         _show(report)
     if report.rejected:
         raise CheckFailed(f"Something is seen that was not released: {report.findings[0].words}.")
+
+
+def _served(engine: str) -> dict[str, Any]:
+    """The server as an engine, where it is the one that is meant."""
+    if engine != "http":
+        return {}
+    from onesided.cli.server import server_needed
+
+    with server_needed():
+        from onesided.server.audited import over_http
+    return {"http": over_http}
 
 
 def _show(report: SessionReport) -> None:

@@ -26,7 +26,7 @@ def snapshot(source: str | None, before: str | None, as_json: bool, **options: A
     and changed. These numbers are secret.
     """
     with (
-        opened(source, **options) as (dataset, _),
+        opened(source, stewards=True, **options) as (dataset, _),
         working("Looking at the data", dataset.progress),
     ):
         states, balance = dataset.snapshots, dataset.budget

@@ -13,7 +13,9 @@ from onesided.cli.inputs import refuse_needed
 from onesided.cli.lookups import LOOKUP_OPTIONS, placed, take_lookups
 from onesided.cli.map_options import MAP_OPTIONS, take_map
 from onesided.cli.output import working
+from onesided.cli.remote import check_here, opened_elsewhere, token_option
 from onesided.cli.stop import NOTHING_CHARGED, Stop
+from onesided.client.address import is_address
 from onesided.engine.registry import addresses
 from onesided.errors import RequestError
 from onesided.lists import split_list
@@ -36,6 +38,7 @@ _STRICTER = click.option(
 _OPTIONS = (
     click.argument("source", required=False),
     config_option,
+    token_option,
     click.option("--table", metavar="NAME", help="Instead of SOURCE, a table at --connection."),
     click.option(
         "--connection",
@@ -108,6 +111,17 @@ domain_option = click.option(
 )
 
 
+stands_for_option = click.option(
+    "--stands-for",
+    metavar="KEYS",
+    help="Columns or keys, with commas, by which all units are counted too: each row gets a "
+    "weight, so that the sample stands for everybody. The sample has 0.7 of ε then.",
+)
+noisy_option = click.option(
+    "--noisy", is_flag=True, help="Mean it: counts whose noise is above 16 % of a mean group."
+)
+
+
 class _MaxGroups(click.ParamType[Any]):
     """A whole number, or the word for the one that promises the least error."""
 
@@ -172,24 +186,32 @@ def group_options(command: Command) -> Command:
 
 @contextmanager
 def opened(
-    source: str | None, *, outputs: Sequence[Path] = (), **options: Any
+    source: str | None, *, outputs: Sequence[Path] = (), stewards: bool = False, **options: Any
 ) -> Iterator[tuple[Any, dict[str, Any]]]:
     """The data set, and what the options say that questions have in common, as their arguments.
 
     Whoever interrupts the block is told what was charged.
 
     - `outputs`: files that will be written; refused where one of them is needed here.
+    - `stewards`: the command is for whoever holds the data, and none for a server's.
     """
+    token_file = options.pop("token_file", None)
     # What says the possible values of keys may be the name of a file.
     domains = named_values(options.pop("domain", ()), "--domain")
     asked = _asked(domains, options)
     stop = Stop.of_this_command()
     with stop.telling(lambda: NOTHING_CHARGED), working("Opening"):
-        from onesided.session import open_dataset
+        check_here(source, token_file)
+        dataset: Any
+        if source is not None and is_address(source):
+            refuse_needed(outputs, {}, (token_file, *domains.values()))
+            dataset = opened_elsewhere(source, token_file, options, stewards=stewards)
+        else:
+            from onesided.session import open_dataset
 
-        arguments, file = dataset_arguments(source, **options)
-        refuse_needed(outputs, arguments, (file, *domains.values()))
-        dataset = open_dataset(**arguments)
+            arguments, file = dataset_arguments(source, **options)
+            refuse_needed(outputs, arguments, (file, *domains.values()))
+            dataset = open_dataset(**arguments)
     try:
         with stop.telling(lambda: _standing(dataset)):
             yield dataset, asked

@@ -32,6 +32,11 @@ _LIMITS = (
     max_groups_option,
     click.option("--max-rows", type=int, help="The most rows of one unit that count in a group."),
     click.option(
+        "--max-values",
+        type=int,
+        help="The most values of one unit that COUNT(DISTINCT …) counts, in all groups.",
+    ),
+    click.option(
         "--bound",
         multiple=True,
         metavar="COLUMN=B",
@@ -65,6 +70,7 @@ def limits(options: dict[str, Any]) -> dict[str, Any]:
     return {
         "mechanism": options.pop("mechanism"),
         "max_rows": options.pop("max_rows"),
+        "max_values": options.pop("max_values"),
         "bounds": {
             name: tuple(bound.split(":")) if ":" in bound else bound
             for name, bound in named_values(options.pop("bound"), "--bound").items()

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute
 from numpy.typing import NDArray
 
 from onesided.data.release import Receipt, TableRelease, table_of
@@ -16,7 +17,7 @@ from onesided.errors import RequestError
 
 COUNT_COLUMN, FROM, TO = "count", "from", "to"
 USUAL_QUANTILES = (0.25, 0.5, 0.75)
-_BESIDE = ("cell", FROM, TO, COUNT_COLUMN)
+_RANGE = (FROM, TO, COUNT_COLUMN, "at_least", "at_most")
 _LEAST_UNIT = 0.5
 """A quantile is that of some unit: a sum of less than that is of none."""
 
@@ -120,17 +121,26 @@ class CellRelease(TableRelease):
         starts = self.cells.column(FROM).to_numpy()[: self._each]
         ends = self.cells.column(TO).to_numpy()[: self._each]
         inside = np.flatnonzero((starts < high) & (ends > low))
+        if not len(self.cells):
+            return self._beside_keys({name: [] for name in _RANGE}, 1)
         if not inside.size:
             raise RequestError("No cell is in that range; see the bounds of the release.")
-        columns: dict[str, list[Any]] = {
-            name: [] for name in (FROM, TO, COUNT_COLUMN, "at_least", "at_most")
-        }
+        columns: dict[str, list[Any]] = {name: [] for name in _RANGE}
         for line in self._lines():
             found = line.between(int(inside[0]), int(inside[-1]))
             row = (starts[inside[0]].item(), ends[inside[-1]].item(), *found)
             for column, value in zip(columns.values(), row, strict=True):
                 column.append(value)
         return self._beside_keys(columns, 1)
+
+    def side_by_side(self, quantiles: Sequence[float]) -> pa.Table:
+        """The keys of each group, and a column for each quantile in their order."""
+        wanted = checked_quantiles(quantiles)
+        read = self.at(wanted)
+        rows = pa.array(range(0, len(read), len(wanted)), pa.int64())
+        columns = read.select(self._keys).take(rows).columns
+        values = [read["value"].take(pa.compute.add(rows, each)) for each in range(len(wanted))]
+        return pa.table([*columns, *values], names=[*self._keys, *map(str, range(len(wanted)))])
 
     def _beside_keys(self, columns: dict[str, list[Any]], each: int) -> pa.Table:
         rows = np.repeat(np.arange(0, len(self.cells), self._each), each)
@@ -168,7 +178,8 @@ class HistogramRelease(CellRelease):
     def __init__(self, receipt: Receipt, payload: bytes) -> None:
         super().__init__(receipt, payload)
         rows = [line.between(cell, cell) for line in self._lines() for cell in range(self._each)]
-        count, least, most = (pa.array(each, pa.float64()) for each in zip(*rows, strict=True))
+        counted = list(zip(*rows, strict=True)) or [()] * 3
+        count, least, most = (pa.array(each, pa.float64()) for each in counted)
         cells = self.cells.select([*self._keys, FROM, TO])
         names = [*cells.column_names, COUNT_COLUMN, "at_least", "at_most"]
         self._table = pa.table([*cells.columns, count, least, most], names=names)

@@ -20,21 +20,27 @@ _NULL = "NULL"
 def release_html(release: Release) -> str:
     """The first rows with their intervals, the promise, the cost and what is left."""
     more = len(release) - ROWS
-    parts = []
+    headings, rows = release_cells(release)
+    parts = [html.table(headings, rows)] if headings else []
+    if more > 0 and not isinstance(release, PlacedRelease):
+        parts.append(html.note(f"… {more:,} more rows"))
+    parts.append(html.facts(_facts(release)))
+    return html.card(release.receipt.figure, *parts)
+
+
+def release_cells(release: Release) -> tuple[list[str], list[list[html.Cell]]]:
+    """The headings and the first rows; nothing where the rows are elsewhere."""
     if isinstance(release, TableRelease):
         answer = release.shown(ROWS)
         headings = list(answer.headings)
         if answer.has_bars:
             first = answer.figures[0]
             headings.insert(len(answer.keys) + 1 + bool(first.covers), "")
-        parts.append(html.table(headings, answer.cells(ROWS)))
-    elif isinstance(release, SampleRelease):
+        return headings, list(answer.cells(ROWS))
+    if isinstance(release, SampleRelease):
         rows = release.head(ROWS)
-        parts.append(html.table(rows.column_names, [_cells(row) for row in python_rows(rows)]))
-    if more > 0 and not isinstance(release, PlacedRelease):
-        parts.append(html.note(f"… {more:,} more rows"))
-    parts.append(html.facts(_facts(release)))
-    return html.card(release.receipt.figure, *parts)
+        return list(rows.column_names), [_cells(row) for row in python_rows(rows)]
+    return [], []
 
 
 def receipt_html(receipt: Receipt) -> str:
@@ -72,9 +78,10 @@ def release_text(release: Release) -> str:
 
 def _facts(release: Release) -> dict[str, str]:
     facts = {}
-    if isinstance(release, SampleRelease | PlacedRelease):
-        facts["released"] = str(release.held)
+    if isinstance(release, SampleRelease):
+        facts = {name: visible(said) for name, said in release.said.items()}
     if isinstance(release, PlacedRelease):
+        facts["released"] = str(release.held)
         facts["rows"] = visible(release.place)
     if isinstance(release, TableRelease) and release.accuracy.said:
         facts["error"] = release.accuracy.said

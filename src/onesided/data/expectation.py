@@ -14,6 +14,8 @@ from onesided.digits import plus_minus
 
 STATED_GROUPS = (10, 100, 1_000)
 """The numbers of groups for which an error is said where they are found on the way."""
+NO_TWO_ALIKE = "no two groups are alike"
+"""What an upper bound of an expected error takes for granted."""
 SIDES = (("at_least", "at_most"), ("at_least", "counted_at_most"))
 _PREFIXES = ("", "nonsensitive_")
 

@@ -49,6 +49,8 @@ class MeasurementTerms:
     - `whole`: whether the released values are integers.
     - `covers`: the intervals that the answer will have, in their order.
     - `buckets`: whether the answer says which bucket each bin is in.
+    - `variance`: of a released value around the count of all units, where the noise alone makes it
+      and is the same in every bin.
     """
 
     loss: Loss
@@ -56,6 +58,7 @@ class MeasurementTerms:
     whole: bool
     covers: tuple[Covers, ...] = ()
     buckets: bool = False
+    variance: float | None = None
 
 
 @dataclass(frozen=True)

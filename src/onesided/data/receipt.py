@@ -18,6 +18,7 @@ class ReleaseKind(Enum):
     COUNT = "count"
     SUM = "sum"
     MEAN = "mean"
+    DISTINCT = "distinct"
     QUANTILE = "quantile"
     HISTOGRAM = "histogram"
     SQL = "sql"

@@ -26,6 +26,7 @@ from onesided.visible import visible
 
 if TYPE_CHECKING:
     from onesided.charts.picture import Picture
+    from onesided.data.weighing.weighted import WeightedSample
 
 SAMPLE_FILE = "sample.parquet"
 __all__ = [
@@ -192,6 +193,11 @@ class SampleRelease(Release):
         """How many units and rows were released."""
         return held_in(self._directory.path / SAMPLE_FILE, self._unit)
 
+    @property
+    def said(self) -> dict[str, str]:
+        """What there is to say of its rows, by what it is about."""
+        return {"released": str(self.held)}
+
     def head(self, rows: int) -> pa.Table:
         """The first rows."""
         batches, missing = [], rows
@@ -210,6 +216,24 @@ class SampleRelease(Release):
     def unit(self) -> Unit:
         """What one record is."""
         return self._unit
+
+    def weighted(self, counts: Sequence[Any], *, noisy: bool = False) -> WeightedSample:
+        """The rows with a column `weight`, so that they stand for everybody; free.
+
+        - `counts`: counts of all units on the same data, policy and part, by columns of the sample.
+        - `noisy`: such counts are meant whose noise is above 16 % of a mean cell.
+        """
+        from onesided.data.weighing.weighted import weighted
+
+        return weighted(self, counts, noisy=noisy)
+
+    def under(self, receipt: Receipt) -> SampleRelease:
+        """The same rows under another receipt."""
+        return SampleRelease(receipt, self._directory, self._unit)
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """The rows, part by part; there may be more than memory holds."""
+        return self._held_batches()
 
     def plot(self, counts: TableRelease | None = None) -> Picture:
         """Its make-up by one column, beside that of `counts`, which were released by this column.
@@ -243,6 +267,10 @@ class PlacedRelease(Release):
 
     def __len__(self) -> int:
         return self.held.rows
+
+    def weighted(self, counts: Sequence[Any], *, noisy: bool = False) -> WeightedSample:
+        """Refused: weights need the rows."""
+        raise RequestError(f"The rows of this release are in {self.place}; weigh them from a file.")
 
     def _size(self) -> str:
         return f"{self.held} in {visible(self.place)}"
@@ -308,16 +336,16 @@ class QueryRelease(TableRelease):
     ) -> None:
         super().__init__(receipt, payload)
         self.figures = figures
-        self._sources = sources
+        self.sources = sources
 
     def shown(self, first: int | None = None) -> ShownAnswer:
         answer = self._table if first is None else self._table.slice(0, first)
         found = {}
-        for column, source in self._sources.items():
+        for column, source in self.sources.items():
             if source in self.figures:
                 own = self.figures[source]
                 found[column] = figure_beside(
-                    column, answer, self._sources, own.table, own.receipt.content
+                    column, answer, self.sources, own.table, own.receipt.content
                 )
         return ShownAnswer.of(answer, self.receipt.content, found)
 

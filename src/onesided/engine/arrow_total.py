@@ -7,6 +7,7 @@ not UTF-8, a moment beyond 64 bits of microseconds, a time beyond a day) becomes
 from __future__ import annotations
 
 from decimal import Decimal
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -19,10 +20,14 @@ _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 _MOST = 2**63 - 1
 _COARSE = ("s", "ms")
 _WIDEST_DECIMAL = 38
-# DuckDB's infinite moments, in every unit.
-_ENDLESS = pa.array([-_MOST, _MOST])
 # DuckDB keeps microseconds of an interval and hands out nanoseconds.
 _MOST_INTERVAL = _MOST // 1000
+
+
+@cache
+def _endless() -> pa.Array:
+    """DuckDB's infinite moments, in every unit; an array of Python's values loads pandas."""
+    return pa.array([-_MOST, _MOST])
 
 
 def total_table(table: pa.Table) -> pa.Table:
@@ -63,7 +68,7 @@ def fitted(array: pa.Array, kind: pa.DataType) -> pa.Array:
     if pa.types.is_timestamp(array.type) and array.type.tz is not None:
         # In DuckDB a moment without an end is none in UTC.
         whole = array.cast(pa.int64())
-        endless = pc.is_in(whole, _ENDLESS)
+        endless = pc.is_in(whole, _endless())
         return pc.if_else(endless, pa.scalar(None, pa.int64()), whole).cast(kind)
     return array.cast(kind)
 
@@ -86,7 +91,7 @@ def _in_microseconds(array: pa.Array, kind: pa.DataType) -> pa.Array:
     most = _MOST // factor
     fits = pc.and_(pc.greater_equal(whole, -most), pc.less_equal(whole, most))
     scaled = pc.multiply(pc.if_else(fits, whole, pa.scalar(None, pa.int64())), factor)
-    return pc.if_else(pc.is_in(whole, _ENDLESS), whole, scaled).cast(kind)
+    return pc.if_else(pc.is_in(whole, _endless()), whole, scaled).cast(kind)
 
 
 def _flat(array: pa.Array) -> pa.Array:

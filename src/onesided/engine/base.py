@@ -257,6 +257,15 @@ class TellsProgress(Protocol):
 
 
 @runtime_checkable
+class StopsStatements(Protocol):
+    """An engine whose running statement can be ended."""
+
+    def stop(self) -> None:
+        """End the running statement, from another thread; it fails then like any other."""
+        ...
+
+
+@runtime_checkable
 class HoldsPublicTables(Protocol):
     """An engine that can hold public tables beside the data."""
 

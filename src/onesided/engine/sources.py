@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import hashlib
 import os
+import shutil
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -59,6 +60,27 @@ class Files:
         if len(set(tags.values())) != len(tags):
             raise SourceError("Two of the files have the same name; rename one of them.")
         return tags
+
+    def copied(self, text: str, folder: Path) -> str:
+        """Copy them below `folder`, each under its relative name; what stands for the copies.
+
+        - `text`: what stood for the files themselves.
+        """
+        names = [self.relative(path) for path in self.paths]
+        if any(name.startswith("../") for name in names):
+            raise SourceError("A link leads out of the folder of the files; copy them into it.")
+        try:
+            for path, name in zip(self.paths, names, strict=True):
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(path, folder / name)
+        except OSError:
+            raise SourceError("The files cannot be copied; check the disk and rights.") from None
+        pattern = os.path.expanduser(text)
+        if os.path.isdir(pattern):
+            return str(folder)
+        if os.path.isfile(pattern):
+            return str(folder / names[0])
+        return os.path.join(glob.escape(str(folder)), _parts(pattern)[1])
 
     def fingerprint(self) -> str:
         """Relative names, sizes and ends of the files; a Parquet file has its footer there."""

@@ -22,13 +22,13 @@ from onesided.language.query import Aggregate, SelectFigure
 from onesided.language.refusals import shown
 from onesided.language.tree import And, Case, Expression, IsNull, Literal, Not
 
-_PLAIN = (exp.Count, exp.CountIf, exp.Sum, exp.Avg)
+_PLAIN = (exp.Count, exp.CountIf, exp.Sum, exp.Avg, exp.ApproxDistinct)
 AGGREGATES = (*_PLAIN, exp.Filter)
 """The nodes that stand for figures."""
 
 _INSTEAD: tuple[tuple[tuple[type[exp.Expression], ...], str], ...] = (
     ((exp.Max, exp.Min, exp.First, exp.Last, exp.AnyValue, exp.ArgMax, exp.ArgMin),
-     "it shows a single record; count by bucket(…) to see how values are spread"),
+     "it shows a single record; ask for a quantile, such as QUANTILE_CONT(…, 0.99)"),
     ((exp.ArrayAgg, exp.GroupConcat), "it shows single records; ask for a sample instead"),
 )  # fmt: skip
 
@@ -59,12 +59,20 @@ class FigureReader:
         if not isinstance(inner, _PLAIN):
             refuse_aggregate(inner)
             raise RequestError(f"{shown(node)} is not allowed: FILTER follows COUNT, SUM or AVG.")
-        return _where(self._plain(inner), self._tree(node.args["expression"].this))
+        return self.filtered(self._plain(inner), node)
+
+    def filtered(self, figure: SelectFigure, node: exp.Filter) -> SelectFigure:
+        """A figure over the rows that FILTER leaves."""
+        return _where(figure, self._tree(node.args["expression"].this))
 
     def value(self, node: exp.Expression) -> Key:
         """The one argument of an aggregate, a value of each row."""
         only(node, "this")
-        return _value(self._tree(node.this), node)
+        return self.key(node.this, node)
+
+    def key(self, argument: object, node: exp.Expression) -> Key:
+        """The value of each row that `argument` of the aggregate `node` is."""
+        return _value(self._tree(argument), node)
 
     def _plain(self, node: exp.Expression) -> SelectFigure:
         allowed = {"this", "big_int"} if type(node) is exp.Count else {"this"}
@@ -73,6 +81,8 @@ class FigureReader:
             raise RequestError(f"{shown(node)} is not allowed: an aggregate has one argument.")
         if type(node) is exp.Count:
             return self._count(node)
+        if type(node) is exp.ApproxDistinct:
+            return self._units(exp.Distinct(expressions=[node.this.copy()]))
         if type(node) is exp.CountIf:
             return _where(SelectFigure(Aggregate.ROWS), self._tree(node.this))
         if type(unwrapped(node.this)) is exp.Distinct:
@@ -99,13 +109,20 @@ class FigureReader:
         trees = [self._tree(part) for part in parts]
         match trees:
             case [Case(None, ((condition, key),), None)]:
-                return _where(SelectFigure(Aggregate.UNITS, (Key(key).name,)), condition)
+                return _where(_units_or_values(key), condition)
+            case [key]:
+                return _units_or_values(key)
         return SelectFigure(Aggregate.UNITS, tuple(Key(tree).name for tree in trees))
 
     def _tree(self, node: object) -> Expression:
         """What a part of a row is, in its canonical form."""
         refuse_aggregate(node)
         return RowExpressions(self.names).convert(node, 0)
+
+
+def _units_or_values(tree: Expression) -> SelectFigure:
+    """Of one column, which is the units' key, or of which the values are counted."""
+    return SelectFigure(Aggregate.UNITS, (Key(tree).name,), value=Key.parse(canonical_text(tree)))
 
 
 def _sum(tree: Expression, node: exp.Expression) -> SelectFigure:
@@ -166,4 +183,4 @@ def _reason(node: exp.Expression | exp.AggFunc) -> str:
             return reason
     if isinstance(node, AGGREGATES):
         return "aggregates do not stand within each other, nor in WHERE or GROUP BY"
-    return "the figures are COUNT, COUNT(DISTINCT …) of the units' key, SUM and AVG"
+    return "the figures are COUNT, SUM, AVG, variances and quantiles"

@@ -7,26 +7,17 @@ or sorts out is no row of the data any more: that is asked on its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sqlglot import exp
 
 from onesided.errors import RequestError
-from onesided.language.nodes import only, unwrapped
-from onesided.language.parser import MAX_DEPTH, MAX_NODES
+from onesided.language.parser import MAX_NODES
 from onesided.language.refusals import shown
 
 _PLAIN = {"expressions", "from_", "where", "order", "with_"}
 _INSTEAD = "ask for it on its own, and go on with what is released, which is free"
-
-Check = Callable[[object], exp.Select]
-"""Refuses what is no SELECT of the clauses that are understood."""
-
-
-def flattened(statement: exp.Select, check: Check) -> exp.Select:
-    """The same statement without WITH and without a subquery in FROM."""
-    return _Flattening(check).of(statement, {}, 0)
 
 
 @dataclass(frozen=True)
@@ -40,65 +31,31 @@ class _Projection:
     everything: bool
 
 
-@dataclass(frozen=True)
-class _Flattening:
-    check: Check
-
-    def of(self, statement: exp.Select, known: Mapping[str, exp.Select], depth: int) -> exp.Select:
-        """`known`: the SELECTs that WITH has named so far."""
-        if depth > MAX_DEPTH:
-            raise RequestError("Subqueries are nested too deeply; write them more simply.")
-        named = dict(known)
-        clause = statement.args.get("with_")
-        if clause is not None:
-            only(clause, "expressions")
-            for each in clause.expressions:
-                only(each, "this", "alias")
-                named[each.alias.lower()] = self.of(self.check(each.this), named, depth + 1)
-            statement.set("with_", None)
-        source = statement.args.get("from_")
-        found = None if source is None else self._inner(source.this, named, depth)
-        return statement if found is None else self._merged(statement, *found)
-
-    def _inner(
-        self, source: object, named: Mapping[str, exp.Select], depth: int
-    ) -> tuple[exp.Select, str] | None:
-        """The SELECT that FROM names or holds, and what it is called."""
-        node = unwrapped(source)
-        if type(node) is exp.Subquery:
-            only(node, "this", "alias")
-            inner = self.of(self.check(unwrapped(node.this)), named, depth + 1)
-            return inner, node.alias
-        if type(node) is exp.Table and node.name.lower() in named and not node.args.get("db"):
-            return named[node.name.lower()].copy(), node.alias or node.name
-        return None
-
-    def _merged(self, outer: exp.Select, inner: exp.Select, alias: str) -> exp.Select:
-        _check_plain(inner)
-        if outer.args.get("joins"):
-            raise RequestError("A subquery is not joined: join the public table within it.")
-        projection = _projection(inner)
-        own = {item.alias.lower() for item in outer.expressions if type(item) is exp.Alias}
-        items = [_kept_name(item) for item in outer.expressions]
-        outer.set(
-            "expressions", [_replaced(item, projection, alias, frozenset()) for item in items]
-        )
-        for clause in ("where", "group", "having", "order"):
-            node = outer.args.get(clause)
-            if node is not None:
-                hidden = own if clause == "order" else own - set(projection.named)
-                outer.set(clause, _replaced(node, projection, alias, frozenset(hidden)))
-        outer.set("from_", inner.args["from_"])
-        outer.set("joins", inner.args.get("joins"))
-        conditions = [each.args["where"].this for each in (inner, outer) if each.args.get("where")]
-        if conditions:
-            whole: exp.Expression = exp.Paren(this=conditions[0])
-            for each in conditions[1:]:
-                whole = exp.And(this=whole, expression=exp.Paren(this=each))
-            outer.set("where", exp.Where(this=whole))
-        if sum(1 for _ in outer.walk()) > MAX_NODES:
-            raise RequestError("The statement is too long with its subqueries written out.")
-        return outer
+def merged(outer: exp.Select, inner: exp.Select, alias: str) -> exp.Select:
+    """`outer` with what `inner` filters and chooses written into it; it is called `alias` there."""
+    _check_plain(inner)
+    if outer.args.get("joins"):
+        raise RequestError("A subquery is not joined: join the public table within it.")
+    projection = _projection(inner)
+    own = {item.alias.lower() for item in outer.expressions if type(item) is exp.Alias}
+    items = [_kept_name(item) for item in outer.expressions]
+    outer.set("expressions", [_replaced(item, projection, alias, frozenset()) for item in items])
+    for clause in ("where", "group", "having", "qualify", "order"):
+        node = outer.args.get(clause)
+        if node is not None:
+            hidden = own if clause == "order" else own - set(projection.named)
+            outer.set(clause, _replaced(node, projection, alias, frozenset(hidden)))
+    outer.set("from_", inner.args["from_"])
+    outer.set("joins", inner.args.get("joins"))
+    conditions = [each.args["where"].this for each in (inner, outer) if each.args.get("where")]
+    if conditions:
+        whole: exp.Expression = exp.Paren(this=conditions[0])
+        for each in conditions[1:]:
+            whole = exp.And(this=whole, expression=exp.Paren(this=each))
+        outer.set("where", exp.Where(this=whole))
+    if sum(1 for _ in outer.walk()) > MAX_NODES:
+        raise RequestError("The statement is too long with its subqueries written out.")
+    return outer
 
 
 def _check_plain(inner: exp.Select) -> None:
@@ -108,7 +65,12 @@ def _check_plain(inner: exp.Select) -> None:
             clause = name.strip("_").upper()
             raise RequestError(f"{clause} in a subquery is not allowed: {_INSTEAD}.")
     for part in inner.walk():
-        if isinstance(part, exp.AggFunc | exp.Window):
+        if isinstance(part, exp.Window):
+            raise RequestError(
+                f"{shown(part)} is not allowed: a window over the rows of the data would see "
+                "single records. Over groups it is computed from what is released."
+            )
+        if isinstance(part, exp.AggFunc):
             raise RequestError(f"{shown(part)} in a subquery is not allowed: {_INSTEAD}.")
 
 

@@ -32,6 +32,7 @@ from onesided.language.literals import (
 )
 from onesided.language.nodes import only, unwrapped
 from onesided.language.refusals import explanation, shown
+from onesided.language.tested import check_parser
 from onesided.language.tree import (
     And,
     Arithmetic,
@@ -96,6 +97,12 @@ _NEED_PARENTHESES = (
 
 def parse(text: str) -> Expression:
     """The tree of one expression; PolicyError says which part of the text is not accepted."""
+    check_parser(tree_of)
+    return tree_of(text)
+
+
+def tree_of(text: str) -> Expression:
+    """As `parse`, by whichever version of sqlglot is installed."""
     _check_text(text)
     node = _projection(text)
     return Conversion().convert(node, depth=0)
@@ -118,7 +125,7 @@ def _check_text(text: str) -> None:
 
 def _projection(text: str) -> exp.Expression:
     """sqlglot's tree of the text, once it is sure to be one expression and nothing else."""
-    statements = read_statements(_PREFIX + text, "The predicate")
+    statements = _trees(_PREFIX + text, "The predicate")
     if len(statements) != 1:
         raise PolicyError("A predicate is one expression; remove the semicolon and what follows.")
     select = statements[0]
@@ -138,6 +145,11 @@ def _projection(text: str) -> exp.Expression:
 
 def read_statements(text: str, whole: str) -> list[exp.Expr | None]:
     """sqlglot's trees of a text; `whole` is what the text is called in a refusal."""
+    check_parser(tree_of)
+    return _trees(text, whole)
+
+
+def _trees(text: str, whole: str) -> list[exp.Expr | None]:
     try:
         return sqlglot.parse(text, read=DIALECT)
     except RecursionError:

@@ -25,6 +25,7 @@ class Aggregate(Enum):
     UNITS = "count(DISTINCT {})"
     SUM = "sum({})"
     MEAN = "avg({})"
+    QUANTILES = "quantiles({})"
     GROUPS = "groups"
 
 
@@ -33,7 +34,8 @@ class SelectFigure:
     """An aggregate of the rows that satisfy `where`.
 
     - `columns`: the unit's key, for UNITS.
-    - `value`: what of each row is added up, for SUM and MEAN.
+    - `value`: what of each row is added up, for SUM and MEAN; or put in order, for QUANTILES; or
+      for UNITS the one column, which may be another than their key.
     """
 
     aggregate: Aggregate
@@ -44,7 +46,8 @@ class SelectFigure:
     @property
     def name(self) -> str:
         """The canonical text, which is also the name of a column that has no alias."""
-        of = ", ".join(self.columns) if self.value is None else key_text(self.value)
+        named = self.columns or self.value is None
+        of = ", ".join(self.columns) if named or self.value is None else key_text(self.value)
         text = self.aggregate.value.format(of)
         return text if self.where is None else f"{text} FILTER (WHERE {self.where.sql})"
 
@@ -122,7 +125,9 @@ class Select:
 
     - `figures`: all that is to be measured, each once: of the list, of HAVING and of ORDER BY.
     - `sets`: by which keys, as places in `keys`; several where subtotals are asked for.
+    - `quantiles`: those that are read from each figure of that kind.
     - `having`: a condition over released values, as an `Output` is.
+    - `windows`: over the rows that are left then; `qualify` is a condition that may read them.
     """
 
     outputs: tuple[Output, ...]
@@ -130,11 +135,26 @@ class Select:
     figures: tuple[SelectFigure, ...]
     sets: tuple[tuple[int, ...], ...]
     joins: tuple[Join, ...] = ()
+    quantiles: Mapping[SelectFigure, tuple[float, ...]] = field(default_factory=dict)
     where: Predicate | None = None
     having: str | None = None
+    windows: tuple[str, ...] = ()
+    qualify: str | None = None
     order: tuple[Ordering, ...] = ()
     limit: int | None = None
     offset: int = 0
+
+
+@dataclass(frozen=True)
+class ComposedSelect:
+    """The SELECTs of one statement that are asked of the data.
+
+    - `outer`: what is made of their answers, in DuckDB's SQL over `answer_table`; None where there
+      is one, whose answer is all.
+    """
+
+    selects: tuple[Select, ...]
+    outer: str | None
 
 
 def key_column(place: int) -> str:
@@ -150,6 +170,16 @@ def figure_column(place: int) -> str:
 def counted(column: str) -> str:
     """What the number of rows is called that a mean is of, beside the mean."""
     return f"{column}_n"
+
+
+def quantile_column(column: str, place: int) -> str:
+    """What a quantile of a figure is called where released values are computed with."""
+    return f"{column}_q{place}"
+
+
+def window_column(place: int) -> str:
+    """What a window is called where released values are computed with."""
+    return f"osd_w{place}"
 
 
 def public_column(table: str, column: str) -> str:

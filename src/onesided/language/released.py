@@ -8,6 +8,7 @@ keeps out what depends on anything but these values, such as the time or a file.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from sqlglot import exp
 
@@ -15,8 +16,9 @@ from onesided.errors import RequestError
 from onesided.language.nodes import unwrapped
 from onesided.language.parser import DIALECT, MAX_DEPTH
 from onesided.language.refusals import shown
+from onesided.language.windows import window
 
-_COMPUTED: frozenset[type[exp.Expression]] = frozenset(
+COMPUTED: frozenset[type[exp.Expression]] = frozenset(
     {
         *(exp.Literal, exp.Boolean, exp.Null, exp.Paren, exp.Neg, exp.Not, exp.And, exp.Or),
         *(exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod),
@@ -31,6 +33,7 @@ _COMPUTED: frozenset[type[exp.Expression]] = frozenset(
         *(exp.Extract, exp.Date),
     }
 )
+"""The functions that depend on their values alone."""
 _OF_A_SPAN = (exp.TimestampTrunc, exp.DateTrunc, exp.Extract)
 _TYPES = frozenset(
     {
@@ -45,9 +48,16 @@ Known = Callable[[exp.Expression], exp.Expression | None]
 """What a part of a statement stands for in released values, or None."""
 
 
-def computed(node: object, known: Known) -> exp.Expression:
-    """An expression whose parts are `known`, literals, and what is computed from them."""
-    return _changed(node, known, 0)
+Noted = Callable[[exp.Expression], exp.Expression]
+"""What a window over released values is called."""
+
+
+def computed(node: object, known: Known, windows: Noted | None = None) -> exp.Expression:
+    """An expression whose parts are `known`, literals, and what is computed from them.
+
+    - `windows`: notes each window; None where there may be none.
+    """
+    return _Computing(known, windows).changed(node, 0)
 
 
 def text_of(node: exp.Expression) -> str:
@@ -60,57 +70,65 @@ def released_column(name: str) -> exp.Expression:
     return exp.Column(this=exp.Identifier(this=name, quoted=True))
 
 
-def _changed(node: object, known: Known, depth: int) -> exp.Expression:
-    if not isinstance(node, exp.Expression):
-        raise RequestError("An expression has an empty part; complete it.")
-    if depth > MAX_DEPTH:
-        raise RequestError("An expression is nested too deeply; simplify it.")
-    inner = unwrapped(node)
-    assert isinstance(inner, exp.Expression)
-    released = known(inner)
-    if released is not None:
-        return released
-    if type(node) is exp.Anonymous:
-        own = _own_function(node, known, depth)
-        if own is not None:
-            return own
-    if type(node) not in _COMPUTED:
-        raise RequestError(
-            f"{shown(node)} is not allowed: beside group keys and figures, what is selected is "
-            "computed from them by arithmetic, comparisons, CASE and the usual functions."
-        )
-    if isinstance(node, exp.Cast | exp.TryCast):
-        return _cast(node, known, depth)
-    parts = {
-        name: _part(value, known, depth + 1)
-        for name, value in node.args.items()
-        if value is not None
-    }
-    return type(node)(**parts)
+@dataclass(frozen=True)
+class _Computing:
+    known: Known
+    windows: Noted | None
+
+    def changed(self, node: object, depth: int) -> exp.Expression:
+        if not isinstance(node, exp.Expression):
+            raise RequestError("An expression has an empty part; complete it.")
+        if depth > MAX_DEPTH:
+            raise RequestError("An expression is nested too deeply; simplify it.")
+        inner = unwrapped(node)
+        assert isinstance(inner, exp.Expression)
+        if type(inner) is exp.Window and self.windows is not None:
+            return self.windows(window(inner, lambda part: self.changed(part, depth + 1)))
+        released = self.known(inner)
+        if released is not None:
+            return released
+        if type(node) is exp.Anonymous:
+            own = self._own_function(node, depth)
+            if own is not None:
+                return own
+        if type(node) not in COMPUTED:
+            raise RequestError(
+                f"{shown(node)} is not allowed: beside group keys and figures, what is selected is "
+                "computed from them by arithmetic, comparisons, CASE and the usual functions."
+            )
+        if isinstance(node, exp.Cast | exp.TryCast):
+            cast = checked_cast(node)
+            return exp.TryCast(this=self.changed(node.this, depth + 1), to=cast.args["to"])
+        parts = {
+            name: self._part(value, depth + 1)
+            for name, value in node.args.items()
+            if value is not None
+        }
+        return type(node)(**parts)
+
+    def _own_function(self, node: exp.Expression, depth: int) -> exp.Expression | None:
+        """weekday() and bucket() as they are in the language of policies, in DuckDB's SQL."""
+        name, given = str(node.name).lower(), node.expressions
+        if name in ("weekday", "isodow") and len(given) == 1:
+            return exp.Anonymous(this="isodow", expressions=[self.changed(given[0], depth + 1)])
+        if name == "bucket" and len(given) == 2:
+            value, width = (exp.Paren(this=self.changed(each, depth + 1)) for each in given)
+            rest = exp.Paren(
+                this=exp.Add(this=exp.Mod(this=value, expression=width), expression=width)
+            )
+            below = exp.Mod(this=rest, expression=width.copy())
+            return exp.Paren(this=exp.Sub(this=value.copy(), expression=below))
+        return None
+
+    def _part(self, value: object, depth: int) -> object:
+        if isinstance(value, list):
+            return [self._part(each, depth) for each in value]
+        if isinstance(value, exp.Var) and isinstance(value.parent, _OF_A_SPAN):
+            return value.copy()  # the name of a span, such as MONTH
+        return self.changed(value, depth) if isinstance(value, exp.Expression) else value
 
 
-def _own_function(node: exp.Expression, known: Known, depth: int) -> exp.Expression | None:
-    """weekday() and bucket() as they are in the language of policies, in DuckDB's SQL."""
-    name, given = str(node.name).lower(), node.expressions
-    if name in ("weekday", "isodow") and len(given) == 1:
-        return exp.Anonymous(this="isodow", expressions=[_changed(given[0], known, depth + 1)])
-    if name == "bucket" and len(given) == 2:
-        value, width = (exp.Paren(this=_changed(each, known, depth + 1)) for each in given)
-        rest = exp.Paren(this=exp.Add(this=exp.Mod(this=value, expression=width), expression=width))
-        below = exp.Mod(this=rest, expression=width.copy())
-        return exp.Paren(this=exp.Sub(this=value.copy(), expression=below))
-    return None
-
-
-def _part(value: object, known: Known, depth: int) -> object:
-    if isinstance(value, list):
-        return [_part(each, known, depth) for each in value]
-    if isinstance(value, exp.Var) and isinstance(value.parent, _OF_A_SPAN):
-        return value.copy()  # the name of a span, such as MONTH
-    return _changed(value, known, depth) if isinstance(value, exp.Expression) else value
-
-
-def _cast(node: exp.Expression, known: Known, depth: int) -> exp.Expression:
+def checked_cast(node: exp.Cast | exp.TryCast) -> exp.TryCast:
     """A cast that gives NULL where it fails."""
     target = node.args["to"]
     sizes = [each.this for each in target.expressions]
@@ -123,4 +141,4 @@ def _cast(node: exp.Expression, known: Known, depth: int) -> exp.Expression:
     kind = exp.DataType(
         this=target.this, expressions=[exp.DataTypeParam(this=size.copy()) for size in sizes]
     )
-    return exp.TryCast(this=_changed(node.this, known, depth + 1), to=kind)
+    return exp.TryCast(this=node.this.copy(), to=kind)

@@ -17,20 +17,25 @@ from sqlglot import exp
 from onesided.errors import InputError, RequestError
 from onesided.language.aggregates import AGGREGATES, FigureReader, RowExpressions, refuse_aggregate
 from onesided.language.canonical import canonical_text
-from onesided.language.flattening import flattened
+from onesided.language.composing import composition
+from onesided.language.limits import rows_shown
 from onesided.language.names import read_names
 from onesided.language.nodes import only, unwrapped
 from onesided.language.parser import read_statements
 from onesided.language.predicate import Key, Predicate
+from onesided.language.quantiles import is_quantile, quantiles
 from onesided.language.query import (
     Aggregate,
     Catalogue,
+    ComposedSelect,
     Ordering,
     Output,
     Select,
     SelectFigure,
     figure_column,
     key_column,
+    quantile_column,
+    window_column,
 )
 from onesided.language.ranges import Range
 from onesided.language.refusals import shown
@@ -41,14 +46,13 @@ from onesided.language.tree import And, Column, Expression, IsNull, Not, Value
 
 _CLAUSES = {
     *("expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset"),
-    *("distinct", "with_"),
+    *("distinct", "with_", "qualify"),
 }
 #: Each is a question of its own, and the budget is shared by all of them.
 _MOST_SETS = 64
 
 _REASONS = {
-    "qualify": "QUALIFY is not allowed: a window would see the data themselves.",
-    "windows": "A WINDOW clause is not allowed: a window would see the data themselves.",
+    "windows": "A WINDOW clause is not allowed: write each window out, as OVER (…).",
     "sample": "Sampling is not allowed here: ask for a sample, which has a promise of its own.",
     "into": "SELECT INTO is not allowed: write the released result where it is wanted.",
     "laterals": "A lateral join is not allowed: join public tables by a key.",
@@ -63,22 +67,33 @@ def parse_select(
     parameters: Sequence[Value] = (),
     ranges: Mapping[str, Range] = MappingProxyType({}),
 ) -> Select:
+    """The one SELECT that `text` means; see `parse_statement`."""
+    found = parse_statement(text, catalogue, parameters, ranges)
+    if found.outer is not None:
+        raise RequestError("This is made of several SELECTs; ask one.")
+    return found.selects[0]
+
+
+def parse_statement(
+    text: str,
+    catalogue: Catalogue,
+    parameters: Sequence[Value] = (),
+    ranges: Mapping[str, Range] = MappingProxyType({}),
+) -> ComposedSelect:
     """The statement that `text` means, with each of `parameters` for a `?` in it.
 
     InputError names the part that is not accepted.
 
     - `ranges`: between which numbers columns are declared to lie; variances are taken around them.
     """
-    statement = flattened(_statement(prepared(text, parameters)), check_clauses)
-    return _Reading(statement, catalogue, ranges).select()
+    statement = read_statements(prepared(text, parameters), "The statement")[0]
+    found = composition(statement, check_clauses)
+    selects = tuple(_Reading(each, catalogue, ranges).select() for each in found.asked)
+    return ComposedSelect(selects, found.outer)
 
 
 def check_clauses(statement: object) -> exp.Select:
     """Refuse what is no SELECT of the clauses that are understood."""
-    if isinstance(statement, exp.SetOperation):
-        raise RequestError(
-            f"{statement.key.upper()} is not allowed: ask one SELECT after the other."
-        )
     if type(statement) is not exp.Select:
         raise RequestError("Only a SELECT is answered; ask one.")
     for name, value in statement.args.items():
@@ -86,10 +101,6 @@ def check_clauses(statement: object) -> exp.Select:
             clause = name.strip("_").upper()
             raise RequestError(_REASONS.get(name, f"The clause {clause} is not allowed here."))
     return statement
-
-
-def _statement(text: str) -> exp.Select:
-    return check_clauses(read_statements(text, "The statement")[0])
 
 
 @dataclass(frozen=True)
@@ -121,6 +132,8 @@ class _Reading:
         self._catalogue, self._ranges = catalogue, ranges
         self._names, self._condition = read_names(statement, catalogue)
         self._figures: dict[SelectFigure, int] = {}
+        self._windows: list[str] = []
+        self._quantiles: dict[SelectFigure, list[float]] = {}
         self._items = [_Item.of(node) for node in statement.expressions]
         self._aliases = {item.alias.lower(): item for item in self._items if item.alias}
         self._keys: list[Key] = []
@@ -131,19 +144,23 @@ class _Reading:
         listed = [output.name.lower() for output in outputs]
         if len(set(listed)) != len(listed):
             raise RequestError("Two columns of the result have one name; give one an alias.")
-        having, order = self._having(), self._order()
+        having, order, qualify = self._having(), self._order(), self._qualify()
+        self._check_windows()
         if not self._figures:
             # Which groups there are is a question too.
             self._figures[SelectFigure(Aggregate.GROUPS)] = 0
-        limit, offset = self._shown()
+        limit, offset = rows_shown(self._statement)
         return Select(
             outputs=outputs,
             keys=tuple(self._keys),
             figures=tuple(self._figures),
             sets=sets,
             joins=self._names.joins,
+            quantiles={figure: tuple(each) for figure, each in self._quantiles.items()},
             where=self._where(),
             having=having,
+            windows=tuple(self._windows),
+            qualify=qualify,
             order=order,
             limit=limit,
             offset=offset,
@@ -158,23 +175,26 @@ class _Reading:
         """A column keeps its own name, whichever table it is from."""
         if type(node) is exp.Column:
             return str(node.name)
-        if isinstance(node, AGGREGATES):
+        if isinstance(node, AGGREGATES) and not is_quantile(node):
             return FigureReader(self._names).figure(node).name
         return shown(node) if key is None else key.name
 
-    def _released(self, node: object, *, aliases_first: bool) -> str:
+    def _released(self, node: object, *, aliases_first: bool, windows: bool = True) -> str:
         """An expression over keys and figures. Where a name is both, what comes first counts."""
+        noted = self._noted_window if windows else None
 
         def known(part: exp.Expression) -> exp.Expression | None:
             item = self._aliased(part)
             if item is not None and (aliases_first or self._key_of(part) is None):
-                return exp.Paren(this=computed(item.node, self._stands_for))
+                return exp.Paren(this=computed(item.node, self._stands_for, noted))
             return self._stands_for(part)
 
-        return text_of(computed(node, known))
+        return text_of(computed(node, known, noted))
 
     def _stands_for(self, part: exp.Expression) -> exp.Expression | None:
         """The released column of a figure or a key."""
+        if is_quantile(part):
+            return quantiles(part, FigureReader(self._names)).released(self._noted_quantile)
         if isinstance(part, AGGREGATES):
             return released_column(self._noted(FigureReader(self._names).figure(part)))
         if isinstance(part, SPREADS):
@@ -196,6 +216,32 @@ class _Reading:
     def _noted(self, figure: SelectFigure) -> str:
         """The released column of a figure, which is to be measured."""
         return figure_column(self._figures.setdefault(figure, len(self._figures)))
+
+    def _noted_window(self, window: exp.Expression) -> exp.Expression:
+        """The column of a window over released values."""
+        text = text_of(window)
+        if text not in self._windows:
+            self._windows.append(text)
+        return released_column(window_column(self._windows.index(text)))
+
+    def _check_windows(self) -> None:
+        """A window is over groups: without any it would be over the rows of the data."""
+        statement = self._statement
+        if statement.args.get("qualify") and not self._windows:
+            raise RequestError("QUALIFY is about a window; use HAVING.")
+        grouped = self._figures or statement.args.get("group")
+        if self._windows and (not grouped or statement.args.get("distinct")):
+            raise RequestError(
+                "A window over the rows of the data is not allowed: it would see single records. "
+                "Over groups it is computed from what is released; add GROUP BY."
+            )
+
+    def _noted_quantile(self, figure: SelectFigure, quantile: float) -> str:
+        """The released column of a quantile, which is read from a figure."""
+        column, known = self._noted(figure), self._quantiles.setdefault(figure, [])
+        if quantile not in known:
+            known.append(quantile)
+        return quantile_column(column, known.index(quantile))
 
     def _key_of(self, node: exp.Expression) -> Key | None:
         """The group key that a part of the statement spells."""
@@ -303,7 +349,15 @@ class _Reading:
 
     def _having(self) -> str | None:
         having = self._statement.args.get("having")
-        return None if having is None else self._released(having.this, aliases_first=False)
+        return (
+            None
+            if having is None
+            else self._released(having.this, aliases_first=False, windows=False)
+        )
+
+    def _qualify(self) -> str | None:
+        qualify = self._statement.args.get("qualify")
+        return None if qualify is None else self._released(qualify.this, aliases_first=True)
 
     def _order(self) -> tuple[Ordering, ...]:
         order = self._statement.args.get("order")
@@ -323,25 +377,6 @@ class _Reading:
         )
         return Ordering(text, bool(term.args.get("desc")), bool(term.args.get("nulls_first")))
 
-    def _shown(self) -> tuple[int | None, int]:
-        """How many rows are shown, and after how many; by default in the order of the keys."""
-        limit, offset = (self._statement.args.get(name) for name in ("limit", "offset"))
-        most = None
-        if type(limit) is exp.Fetch:
-            options = limit.args.get("limit_options")
-            extra = options is not None and (
-                options.args.get("percent") or options.args.get("with_ties")
-            )
-            if extra or limit.args.get("direction") not in (None, "FIRST", "NEXT"):
-                raise RequestError("FETCH FIRST takes a whole number of rows.")
-            most = _whole(limit.args.get("count") or exp.Literal.number(1), "FETCH FIRST")
-        elif limit is not None:
-            only(limit, "expression")
-            most = _whole(limit.args.get("expression"), "LIMIT")
-        if offset is not None:
-            only(offset, "expression")
-        return most, 0 if offset is None else _whole(offset.args.get("expression"), "OFFSET")
-
 
 def _flat(keys: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
     return tuple(place for key in keys for place in key)
@@ -357,9 +392,3 @@ def _measures(item: _Item) -> bool:
 def _is_bare(node: object) -> bool:
     """Whether it is a name without a table."""
     return type(node) is exp.Column and node.args.get("table") is None
-
-
-def _whole(node: object, clause: str) -> int:
-    if type(node) is not exp.Literal or node.is_string or not node.name.isdigit():
-        raise RequestError(f"{clause} takes a whole number of rows.")
-    return int(node.name)

@@ -25,7 +25,7 @@ from onesided.ledger.base import (
     Verification,
 )
 from onesided.ledger.opening import agreed_terms, check_ledger, open_ledger
-from onesided.ledger.protocols import Account, Ledger
+from onesided.ledger.protocols import Account, Ledger, RunBooks
 
 __all__ = [
     "Account",
@@ -44,6 +44,7 @@ __all__ = [
     "Order",
     "Part",
     "Quote",
+    "RunBooks",
     "Snapshot",
     "Spending",
     "StewardLook",

@@ -8,11 +8,9 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from onesided.errors import BudgetError, LedgerError, RequestError
+from onesided.errors import LedgerError, RequestError
 from onesided.ledger.balance import balance_of
 from onesided.ledger.base import (
-    LONGEST_PURPOSE,
-    LONGEST_WHO,
     Balance,
     BudgetRaise,
     Charge,
@@ -27,20 +25,26 @@ from onesided.ledger.base import (
 )
 from onesided.ledger.books import AccountBooks
 from onesided.ledger.chain import Entry, EntryKind
+from onesided.ledger.charging import (
+    charge_all,
+    charge_as_it_stands,
+    check_current,
+    check_label,
+    check_order,
+    check_spending,
+    stored_payload,
+    stored_release,
+)
 from onesided.ledger.records import (
     charge_from_entry,
     raise_from_entry,
     reserves,
-    spending_from_json,
 )
 from onesided.ledger.rows import LedgerRows
 from onesided.ledger.snapshots import current_snapshot, new_snapshot
 from onesided.ledger.store import LARGEST_PAYLOAD, Store
 from onesided.ledger.terms import agreed
 from onesided.loss import Loss, show
-
-LONGEST_LABEL = 500
-"""Characters of a name by which entries are looked up."""
 
 
 class StoredAccount:
@@ -61,9 +65,7 @@ class StoredAccount:
 
     def snapshot(self, fingerprint: str) -> Snapshot:
         """The current snapshot if `fingerprint` is its name, else a new one with a new coin key."""
-        check_label(fingerprint, "fingerprint of the data")
-        with self._store.reading() as rows:
-            found = current_snapshot(rows, self._number, fingerprint)
+        found = self.known_snapshot(fingerprint)
         if found is None:
             with self._store.writing() as rows:
                 # Another process may have been faster.
@@ -72,9 +74,15 @@ class StoredAccount:
                 )
         return found
 
+    def known_snapshot(self, fingerprint: str) -> Snapshot | None:
+        """The current snapshot if `fingerprint` is its name; makes none."""
+        check_label(fingerprint, "fingerprint of the data")
+        with self._store.reading() as rows:
+            return current_snapshot(rows, self._number, fingerprint)
+
     def quote(self, spending: Spending, snapshot: Snapshot, *, reserves: bool = False) -> Quote:
         """What `spending` would cost, without paying; `reserves` as in an order."""
-        self._check(spending)
+        check_spending(spending, self._terms)
         with self._store.reading() as rows:
             books = AccountBooks(rows, self._number)
             return books.quote(spending, snapshot.number, reserved=reserves)
@@ -82,44 +90,17 @@ class StoredAccount:
     def charge(self, orders: Sequence[Order], snapshot: Snapshot) -> tuple[Charge, ...]:
         """Check and reserve all orders or none in one transaction, durable on return."""
         for order in orders:
-            self._check_order(order)
+            check_order(order, self._terms)
         with self._store.writing() as rows:
-            books = AccountBooks(rows, self._number)
-            books.fetch(orders, snapshot.number)
-            self._current(rows, snapshot.number, snapshot.fingerprint)
-            before = books.standing().spent
-            charges = tuple(self._charged(books, order, snapshot.number) for order in orders)
-            spent, budget = books.standing().spent, rows.budget(self._number)
-            if spent > budget:  # what was written goes with the transaction
-                raise BudgetError(_over_budget(spent - before, budget - before, budget))
-            return charges
+            return charge_all(AccountBooks(rows, self._number), orders, snapshot)
 
-    def _charged(self, books: AccountBooks, order: Order, snapshot: int) -> Charge:
-        standing = self._standing(books, order, snapshot) if order.paid_once else None
-        charge = standing or charge_from_entry(books.charge(order, snapshot))
-        return replace(charge, once=order.once and not order.spending.shared_coins)
-
-    def _standing(self, books: AccountBooks, order: Order, snapshot: int) -> Charge | None:
-        """What the request has already paid for: its stored release, or a charge without one.
-
-        A charge without a stored release has shown nothing, because what is shown is stored first;
-        so it pays for another attempt. Two attempts at once store one release between them.
-        """
-        rows = books.rows
-        states = range(snapshot, 0, -1) if order.once else (snapshot,)
-        stored = rows.first_of(self._number, EntryKind.RELEASE, order.request, states)
-        if stored is not None:
-            paid = rows.entry(stored.body()["charge"])
-            if paid is None:
-                raise LedgerDamaged(f"The charge of entry {stored.number} is missing")
-            charge = charge_from_entry(paid, books.settlement(paid))
-            return replace(charge, reused=True, release=_release(rows, stored))
-        if order.spending.shared_coins:
-            states = (snapshot,)  # the coins are those of its own state
-        latest = rows.first_of(self._number, EntryKind.CHARGE, order.request, states)
-        if latest is None or not _asked_for(latest, order):
-            return None
-        return replace(charge_from_entry(latest, books.settlement(latest)), reused=True)
+    def charged(self, number: int) -> Charge | None:
+        """A charge as it stands, with its release where that is stored."""
+        with self._store.reading() as rows:
+            entry = rows.entry(number)
+            if entry is None or (entry.account, entry.kind) != (self._number, EntryKind.CHARGE):
+                return None
+            return charge_as_it_stands(AccountBooks(rows, self._number), entry)
 
     def keep_step(self, charge: Charge, name: str, payload: bytes) -> bytes:
         """Keep an intermediate result, durable on return; the first writer wins."""
@@ -139,13 +120,13 @@ class StoredAccount:
                     content={"name": name, **_seal(payload)},
                 )
                 rows.add_payload(kept.number, payload)
-            return _payload(rows, kept)
+            return stored_payload(rows, kept)
 
     def step(self, charge: Charge, name: str) -> bytes | None:
         """The intermediate result that was kept under this name."""
         with self._store.reading() as rows:
             kept = _step(rows, self._own(rows, charge), name)
-            return None if kept is None else _payload(rows, kept)
+            return None if kept is None else stored_payload(rows, kept)
 
     def settle(self, charge: Charge, loss: Loss, terms: Json) -> Charge:
         """Replace a reservation by the pair that was chosen, and its terms; durable on return."""
@@ -180,42 +161,12 @@ class StoredAccount:
                     content={**_seal(payload), "receipt": dict(receipt)},
                 )
                 rows.add_payload(stored.number, payload)
-            return _release(rows, stored)
-
-    def _current(
-        self, rows: LedgerRows, number: int | None, fingerprint: str | None = None
-    ) -> None:
-        """Refuse a snapshot that is not the account's last, by number and name where known."""
-        latest = rows.latest(self._number, EntryKind.SNAPSHOT)
-        known = None if latest is None else (latest.body()["snapshot"], latest.label)
-        if known is None or known != (number, fingerprint or known[1]):
-            raise LedgerError(
-                "The data set has changed since it was opened here; open it again for its new "
-                "snapshot."
-            )
+            return stored_release(rows, stored)
 
     def _may_go_on(self, rows: LedgerRows, charge: Charge) -> None:
         """Refuse to answer on another state of the data, but where that was asked for."""
         if not charge.once:
-            self._current(rows, charge.snapshot)
-
-    def _check_order(self, order: Order) -> None:
-        check_label(order.request, "fingerprint of the request")
-        check_text(order.who, "id of who asks", LONGEST_WHO)
-        check_text(order.purpose, "purpose", LONGEST_PURPOSE)
-        self._check(order.spending)
-
-    def _check(self, spending: Spending) -> None:
-        if spending.relaxed == (spending.policy_id == self._terms.policy_id):
-            raise RequestError(
-                "A charge is made under the account's own policy or under one that is proven "
-                "stricter; name one of these."
-            )
-        if spending.part and spending.part[0] not in self._terms.partition_columns:
-            raise RequestError(
-                "The account was not opened with this column as a partition; only columns declared "
-                "then may be charged part by part."
-            )
+            check_current(AccountBooks(rows, self._number), charge.snapshot)
 
     def _own(self, rows: LedgerRows, charge: Charge) -> Entry:
         entry = rows.entry(charge.number)
@@ -229,9 +180,18 @@ class StoredAccount:
     def stored(self, request: str, snapshot: Snapshot) -> StoredRelease | None:
         """The latest stored release of this request on this snapshot."""
         with self._store.reading() as rows:
-            self._current(rows, snapshot.number, snapshot.fingerprint)
+            books = AccountBooks(rows, self._number)
+            check_current(books, snapshot.number, snapshot.fingerprint)
             entry = rows.latest_of(self._number, EntryKind.RELEASE, request, snapshot.number)
-            return None if entry is None else _release(rows, entry)
+            return None if entry is None else stored_release(rows, entry)
+
+    def release_of(self, charge: int) -> StoredRelease | None:
+        """What is stored for the charge of this entry, whichever snapshot it was made on."""
+        with self._store.reading() as rows:
+            entry = rows.release_of(charge)
+            if entry is None or entry.account != self._number:
+                return None
+            return stored_release(rows, entry)
 
     def failed(self, charge: Charge, error: type[BaseException]) -> None:
         """Note that the release failed: the class of the error alone. The charge stands."""
@@ -275,13 +235,6 @@ class StoredAccount:
         return balance_of(entries, terms, terms.budget)
 
 
-def _asked_for(paid: Entry, order: Order) -> bool:
-    """Whether a charge was made for the same spending; how one was settled plays no part."""
-    content = paid.body()["content"]
-    same = spending_from_json(content["spending"]) == order.spending
-    return same and reserves(paid) == order.reserves
-
-
 def _step(rows: LedgerRows, paid: Entry, name: str) -> Entry | None:
     """The step of that name of a charge."""
     steps = rows.of_charge(EntryKind.STEP, paid.number)
@@ -293,53 +246,9 @@ def _seal(payload: bytes) -> dict[str, Any]:
     return {"payload_sha256": hashlib.sha256(payload).hexdigest(), "payload_bytes": len(payload)}
 
 
-def _payload(rows: LedgerRows, entry: Entry) -> bytes:
-    """The bytes of a release or step, as they were stored."""
-    payload = rows.payload(entry.number)
-    sealed = entry.body()["content"]["payload_sha256"]
-    if payload is None or hashlib.sha256(payload).hexdigest() != sealed:
-        raise LedgerDamaged(f"What was stored as entry {entry.number} is missing or was changed")
-    return payload
-
-
-def _release(rows: LedgerRows, entry: Entry) -> StoredRelease:
-    body = entry.body()
-    return StoredRelease(
-        number=entry.number,
-        charge=body["charge"],
-        request=entry.label,
-        snapshot=body["snapshot"],
-        time=body["time"],
-        payload=_payload(rows, entry),
-        receipt=body["content"]["receipt"],
-        entry_hash=entry.hash,
-    )
-
-
 def _check_size(payload: bytes) -> None:
     if len(payload) > LARGEST_PAYLOAD:
         raise LedgerError(
             f"A release of more than {LARGEST_PAYLOAD // 2**20} MiB does not fit the ledger; "
             f"ask for fewer columns or groups."
         )
-
-
-def check_label(label: str, name: str) -> None:
-    """Refuse what a store cannot look up."""
-    if not label or len(label) > LONGEST_LABEL or not label.isprintable():
-        raise RequestError(
-            f"The {name} must be a printable text of 1 to {LONGEST_LABEL} characters."
-        )
-
-
-def check_text(text: str, name: str, longest: int) -> None:
-    """Refuse what is not for everybody to read for all time."""
-    if len(text) > longest or not text.isprintable():
-        raise RequestError(f"The {name} must be a printable text of at most {longest} characters.")
-
-
-def _over_budget(cost: Fraction, left: Fraction, budget: Fraction) -> str:
-    return (
-        f"This release would cost ε = {show(cost)} but {show(left)} of the budget {show(budget)} "
-        f"is left; nothing was spent; ask for a smaller epsilon or have the budget raised."
-    )

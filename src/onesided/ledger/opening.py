@@ -38,7 +38,7 @@ def open_ledger(where: str | Path | None, *, create: bool = True) -> Ledger:
 
     A ledger that does not exist is created; without `create` it is a LedgerMissing.
     """
-    ledger = StoredLedger(_store(where, create=create))
+    ledger = StoredLedger(open_store(where, create=create))
     ledger.head()  # an unusable ledger says so now and not at the first charge
     return ledger
 
@@ -68,7 +68,8 @@ def agreed_terms(where: str | Path | None, dataset: str) -> Terms | None:
         ledger.close()
 
 
-def _store(where: str | Path | None, *, create: bool) -> Store:
+def open_store(where: str | Path | None, *, create: bool) -> Store:
+    """What keeps the ledger at `where`."""
     if where is None:
         return SqliteStore(None)
     text = str(where)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from onesided.errors import LedgerError
@@ -58,6 +59,16 @@ class PostgresStore(Store):
 
     def __repr__(self) -> str:
         return "PostgreSQL"
+
+    def time(self, rows: LedgerRows) -> datetime:
+        """The server's clock: the machines that share the ledger may differ."""
+        now: datetime = rows.run("SELECT clock_timestamp()").fetchone()[0]
+        return now.astimezone(UTC)
+
+    def has_table(self, rows: LedgerRows, name: str) -> bool:
+        """In the schema of the ledger."""
+        found = rows.run("SELECT to_regclass(?) IS NOT NULL", (f"{SCHEMA}.{name}",))
+        return bool(found.fetchone()[0])
 
     def begin(self, *, write: bool) -> LedgerRows:
         """Lock the head for a writer; an idle connection that broke is replaced once."""

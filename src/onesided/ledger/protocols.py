@@ -46,33 +46,8 @@ from onesided.ledger.base import (
 from onesided.loss import Loss
 
 
-class Account(Protocol):
-    """The account of one data set. Every method may be called from any thread."""
-
-    @property
-    def terms(self) -> Terms:
-        """The terms, with the budget as it was when the account was opened here."""
-        ...
-
-    def snapshot(self, fingerprint: str) -> Snapshot:
-        """The current snapshot if `fingerprint` is its name, else a new one with a new coin key.
-
-        Spent budget carries on; nothing of an older snapshot is free or returned any more.
-        """
-        ...
-
-    def quote(self, spending: Spending, snapshot: Snapshot, *, reserves: bool = False) -> Quote:
-        """What `spending` would cost, without paying; `reserves` as in an order."""
-        ...
-
-    def charge(self, orders: Sequence[Order], snapshot: Snapshot) -> tuple[Charge, ...]:
-        """Check and reserve all orders or none in one transaction, durable on return.
-
-        Each has its charge; of an order that is `paid_once` and was charged on this snapshot it is
-        the earlier one: see `Charge`. BudgetError when the account's ε would exceed the budget;
-        nothing is spent then.
-        """
-        ...
+class RunBooks(Protocol):
+    """What a run writes for its charge. Every method may be called from any thread."""
 
     def keep_step(self, charge: Charge, name: str, payload: bytes) -> bytes:
         """Keep an intermediate result, durable on return; the first writer wins."""
@@ -94,12 +69,53 @@ class Account(Protocol):
         """Store a release, durable on return. The first writer wins; show only what is returned."""
         ...
 
+    def failed(self, charge: Charge, error: type[BaseException]) -> None:
+        """Note that the release failed: the class of the error alone. The charge stands."""
+        ...
+
+
+class Account(RunBooks, Protocol):
+    """The account of one data set. Every method may be called from any thread."""
+
+    @property
+    def terms(self) -> Terms:
+        """The terms, with the budget as it was when the account was opened here."""
+        ...
+
+    def snapshot(self, fingerprint: str) -> Snapshot:
+        """The current snapshot if `fingerprint` is its name, else a new one with a new coin key.
+
+        Spent budget carries on; nothing of an older snapshot is free or returned any more.
+        """
+        ...
+
+    def known_snapshot(self, fingerprint: str) -> Snapshot | None:
+        """The current snapshot if `fingerprint` is its name; makes none."""
+        ...
+
+    def quote(self, spending: Spending, snapshot: Snapshot, *, reserves: bool = False) -> Quote:
+        """What `spending` would cost, without paying; `reserves` as in an order."""
+        ...
+
+    def charge(self, orders: Sequence[Order], snapshot: Snapshot) -> tuple[Charge, ...]:
+        """Check and reserve all orders or none in one transaction, durable on return.
+
+        Each has its charge; of an order that is `paid_once` and was charged on this snapshot it is
+        the earlier one: see `Charge`. BudgetError when the account's ε would exceed the budget;
+        nothing is spent then.
+        """
+        ...
+
+    def charged(self, number: int) -> Charge | None:
+        """The charge of this entry as it stands, with its release where that is stored."""
+        ...
+
     def stored(self, request: str, snapshot: Snapshot) -> StoredRelease | None:
         """The latest stored release of this request on this snapshot."""
         ...
 
-    def failed(self, charge: Charge, error: type[BaseException]) -> None:
-        """Note that the release failed: the class of the error alone. The charge stands."""
+    def release_of(self, charge: int) -> StoredRelease | None:
+        """What is stored for the charge of this entry, whichever snapshot it was made on."""
         ...
 
     def raise_budget(self, budget: Fraction, *, who: str, why: str) -> BudgetRaise:

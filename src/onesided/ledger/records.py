@@ -107,15 +107,22 @@ def books_to_json(
     return {
         "cost": str(cost),
         "sums": {level: loss.to_json() for level, loss in booking.sums.items()},
-        "total": after.total.to_json(),
-        "held": {"epsilon": str(after.held.epsilon), "fixed_n": after.held.fixed_n},
-        "plain_sum": str(after.plain_sum),
+        **standing_to_json(after),
         "budget": str(budget),
     }
 
 
+def standing_to_json(standing: Standing) -> dict[str, Any]:
+    """An account without its sums."""
+    return {
+        "total": standing.total.to_json(),
+        "held": {"epsilon": str(standing.held.epsilon), "fixed_n": standing.held.fixed_n},
+        "plain_sum": str(standing.plain_sum),
+    }
+
+
 def standing_from_json(content: dict[str, Any]) -> Standing:
-    """The account after a charge or settlement, without its sums."""
+    """The account after a charge or settlement; the inverse of `standing_to_json`."""
     held = content.get("held", NOTHING_HELD)
     return Standing(
         total=Loss.from_json(content["total"]),

@@ -113,6 +113,11 @@ class LedgerRows:
         )
 
     @property
+    def run(self) -> StatementRunner:
+        """Runs a statement in this transaction, on tables that stand beside the ledger's own."""
+        return self._run
+
+    @property
     def version(self) -> int:
         """The format of the last entry."""
         return self._version
@@ -240,6 +245,29 @@ class LedgerRows:
     def account_named(self, dataset: str) -> Entry | None:
         """The entry that opened the account of `dataset`."""
         return self._one("kind = 'account' AND label = ?", dataset)
+
+    def moves_after(self, account: int, number: int) -> list[Entry]:
+        """The charges and settlements of an account behind an entry."""
+        rows = self._run(
+            f"SELECT {_COLUMNS} FROM entries WHERE number > ? AND account = ?"
+            " AND kind IN ('charge', 'settlement') ORDER BY number",
+            (number, account),
+        )
+        return [_entry(row) for row in rows.fetchall()]
+
+    def releases_of(self, charges: Sequence[int]) -> dict[int, int]:
+        """The entries of the releases that are stored for these charges, by charge."""
+        found: dict[int, int] = {}
+        for start in range(0, len(charges), _AT_ONCE):
+            some = charges[start : start + _AT_ONCE]
+            found.update(
+                self._run(
+                    "SELECT charge, number FROM entries WHERE kind = 'release'"
+                    f" AND charge IN ({', '.join('?' * len(some))})",
+                    some,
+                ).fetchall()
+            )
+        return found
 
     def opened_accounts(self) -> list[Entry]:
         """The entries that opened accounts, oldest first."""

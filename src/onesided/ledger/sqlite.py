@@ -64,6 +64,11 @@ class SqliteStore(Store):
     def _name(self) -> str:
         return f"file {self._path.name}" if self._path else "memory"
 
+    def has_table(self, rows: LedgerRows, name: str) -> bool:
+        """As SQLite lists them."""
+        found = rows.run("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", (name,))
+        return found.fetchone() is not None
+
     def begin(self, *, write: bool) -> LedgerRows:
         """BEGIN IMMEDIATE for a writer; a reader sees the state of its first statement."""
         connection = self._connection or self._connect()

@@ -13,6 +13,7 @@ import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 
 from onesided.errors import LedgerError
 from onesided.ledger.base import Head, LedgerDamaged
@@ -107,6 +108,14 @@ class Store(ABC):
         """A ledger that is merely forgotten lets go of its connection, too."""
         self._closed = True
         self.disconnect()
+
+    def time(self, rows: LedgerRows) -> datetime:
+        """The time within a transaction, by the one clock of all who share the ledger."""
+        return datetime.now(UTC)
+
+    @abstractmethod
+    def has_table(self, rows: LedgerRows, name: str) -> bool:
+        """Whether there is a table of that name beside those of the ledger."""
 
     @abstractmethod
     def begin(self, *, write: bool) -> LedgerRows:

@@ -6,9 +6,10 @@ from dataclasses import asdict
 from typing import Any
 
 from onesided.errors import LedgerError, RequestError
-from onesided.ledger.account import StoredAccount, check_label, check_text
+from onesided.ledger.account import StoredAccount
 from onesided.ledger.base import LONGEST_WHO, Head, LedgerDamaged, StewardLook, Terms, Verification
 from onesided.ledger.chain import EntryKind, canonical
+from onesided.ledger.charging import check_label, check_text
 from onesided.ledger.export import exported
 from onesided.ledger.protocols import Account
 from onesided.ledger.records import format_to_json, terms_to_json

@@ -11,7 +11,12 @@ import numpy as np
 from onesided.data import Covers, Histogram, Interval, Measured, Measurement, MeasurementTerms
 from onesided.loss import Loss
 from onesided.mechanisms.base import Kind, Mechanism, PublicShape
-from onesided.mechanisms.noise import CONFIDENCE, two_sided_mean_size, two_sided_quantile
+from onesided.mechanisms.noise import (
+    CONFIDENCE,
+    two_sided_mean_size,
+    two_sided_quantile,
+    two_sided_variance,
+)
 from onesided.randomness import Randomness
 
 
@@ -44,6 +49,7 @@ class Laplace(Mechanism):
             noise=f"two-sided geometric of rate {rate} on each count of all units",
             whole=True,
             covers=(Covers(Measured.ALL, upper=True, confidence=float(CONFIDENCE)),),
+            variance=None if self.clip else two_sided_variance(rate),
         )
 
     def measure(self, data: Histogram, epsilon: Fraction, rng: Randomness) -> Measurement:

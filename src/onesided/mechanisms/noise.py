@@ -61,6 +61,11 @@ def two_sided_mean_size(rate: Fraction) -> float:
     return 2 * exp(-float(rate)) / -expm1(-2 * float(rate))
 
 
+def two_sided_variance(rate: Fraction) -> float:
+    """E[Z²] = 2·e^(−r) / (1 − e^(−r))²."""
+    return 2 * exp(-float(rate)) / expm1(-float(rate)) ** 2
+
+
 def _exp_is_below(exponent: Fraction, bound: Fraction) -> bool:
     """Whether e^(−exponent) < bound; never a tie, as e^(−q) is irrational for rational q ≠ 0."""
     bits = 64

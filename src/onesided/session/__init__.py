@@ -25,6 +25,8 @@ that close its policy) and withheld.py (what never leaves).
 
 from __future__ import annotations
 
+from onesided.data.planned.allocation import Wish
+from onesided.data.planned.plan import Plan
 from onesided.session.dataset import Dataset
 from onesided.session.description import load_dataset
 from onesided.session.domains import OTHER
@@ -32,8 +34,6 @@ from onesided.session.engines import schema_of
 from onesided.session.lookups import LookupTable
 from onesided.session.maps import Map
 from onesided.session.opening import open_dataset
-from onesided.session.planning.allocation import Wish
-from onesided.session.planning.plan import Plan
 from onesided.session.statement import statements
 
 __all__ = [

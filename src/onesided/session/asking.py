@@ -7,25 +7,29 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
+from onesided.data.askable import USUAL_CELLS
 from onesided.data.release import ReleaseKind
-from onesided.language.tree import Value
+from onesided.language import Key
+from onesided.language.tree import Column, Value
 from onesided.loss import Number
 from onesided.mechanisms.rr import RandomizedResponse
 from onesided.policy import Policy
-from onesided.session.amounts import rows_amount
+from onesided.session.amounts import Amount, rows_amount
 from onesided.session.best_bound import without_bound
-from onesided.session.cells import USUAL_CELLS, Cells, equal_cells, given_cells
+from onesided.session.cells import Cells, equal_cells, given_cells
 from onesided.session.facts import DatasetFacts
 from onesided.session.grouping import Grouping
 from onesided.session.questions.base import Question
 from onesided.session.questions.bounded import AUTO, BoundedCount
 from onesided.session.questions.choosing import counting, released_mechanism
+from onesided.session.questions.composed import AskedStatement, statement
 from onesided.session.questions.counts import CountingQuestion
+from onesided.session.questions.distinct import DistinctCounts, valued
 from onesided.session.questions.figures import Bound, Limits
+from onesided.session.questions.found_bounds import BoundedTotals, present
 from onesided.session.questions.ngrams import ngram_groups
 from onesided.session.questions.ranked import RankedCounts, celled
 from onesided.session.questions.samples import Samples, chosen_columns
-from onesided.session.questions.select import AskedSelect, statement
 from onesided.session.questions.sums import Means, Sums, present_groups
 from onesided.session.questions.touches import SampledTouches, Touches
 from onesided.session.scope import Scope
@@ -170,11 +174,15 @@ class Asker:
         domain: Mapping[str, Sequence[Any]] | None = None,
         policy: str | Policy | None = None,
         part: Mapping[str, Any] | None = None,
-    ) -> Sums:
+    ) -> Sums | BoundedTotals:
         """The sum of a column in each group."""
         within = self.facts.scope(policy, part)
-        amount = self.facts.amount(column, bound, grid, nonnegative=nonnegative)
         groups = self.facts.grouping(within, by, where, max_groups, domain)
+        if bound == AUTO:
+            return self._unbounded(
+                ReleaseKind.SUM, epsilon, column, within, groups, grid, nonnegative=nonnegative
+            )
+        amount = self.facts.amount(column, bound, grid, nonnegative=nonnegative)
         return Sums(
             facts=self.facts,
             scope=within,
@@ -198,18 +206,81 @@ class Asker:
         domain: Mapping[str, Sequence[Any]] | None = None,
         policy: str | Policy | None = None,
         part: Mapping[str, Any] | None = None,
-    ) -> Means:
+    ) -> Means | BoundedTotals:
         """The mean of a column in each group."""
         within = self.facts.scope(policy, part)
-        amount = self.facts.amount(column, bound, grid, nonnegative=False)
         groups = self.facts.grouping(within, by, where, max_groups, domain)
+        rows = None if max_rows is None else rows_amount(max_rows, self.facts.units)
+        if bound == AUTO:
+            return self._unbounded(
+                ReleaseKind.MEAN, epsilon, column, within, groups, grid, rows=rows
+            )
+        amount = self.facts.amount(column, bound, grid, nonnegative=False)
         return Means(
             facts=self.facts,
             scope=within,
             epsilon=epsilon,
             groups=present_groups(groups, amount, self.facts.schema),
             amount=amount,
-            rows=None if max_rows is None else rows_amount(max_rows, self.facts.units),
+            rows=rows,
+        )
+
+    def _unbounded(
+        self,
+        kind: ReleaseKind,
+        epsilon: Fraction,
+        column: str,
+        within: Scope,
+        groups: Grouping,
+        grid: Number | None,
+        *,
+        nonnegative: bool = False,
+        rows: Amount | None = None,
+    ) -> BoundedTotals:
+        """A sum or mean that finds its own bound."""
+        schema = self.facts.schema
+        value = Key(Column(schema.resolve(column))).bind(schema)
+        self.facts.withheld.refuse(value.columns, "added up")
+        return BoundedTotals(
+            facts=self.facts,
+            scope=within,
+            epsilon=epsilon,
+            kind=kind,
+            groups=present(groups, value, schema),
+            value=value,
+            schema=schema,
+            grid=grid,
+            nonnegative=nonnegative,
+            rows=rows,
+        )
+
+    @arguments_named
+    def distinct(
+        self,
+        epsilon: Fraction,
+        column: str,
+        by: Sequence[str] | str = (),
+        where: str | None = None,
+        *,
+        max_values: int | None = None,
+        max_groups: int | None = None,
+        domain: Mapping[str, Sequence[Any]] | None = None,
+        policy: str | Policy | None = None,
+        part: Mapping[str, Any] | None = None,
+    ) -> DistinctCounts:
+        """How many different values of a column there are in each group."""
+        within = self.facts.scope(policy, part)
+        groups = self.facts.grouping(within, by, where, max_groups, domain)
+        schema = self.facts.schema
+        value = Key.parse(column).bind(schema)
+        pairs = valued(self.facts, schema, groups, value, max_values)
+        return DistinctCounts(
+            facts=self.facts,
+            scope=within,
+            epsilon=epsilon,
+            groups=groups,
+            pairs=pairs,
+            value=value,
         )
 
     @arguments_named
@@ -288,17 +359,19 @@ class Asker:
         mechanism: str = "auto",
         max_groups: int | None = None,
         max_rows: int | None = None,
+        max_values: int | None = None,
         bounds: Mapping[str, Bound] | None = None,
         grid: Mapping[str, Number] | None = None,
         nonnegative: Collection[str] = (),
         domain: Mapping[str, Sequence[Any]] | None = None,
         policy: str | Policy | None = None,
         part: Mapping[str, Any] | None = None,
-    ) -> AskedSelect:
+    ) -> AskedStatement:
         """One SELECT, a question for each of its figures."""
         limits = Limits(
             max_groups=max_groups,
             max_rows=max_rows,
+            max_values=max_values,
             bounds=bounds or {},
             grid=grid or {},
             nonnegative=nonnegative,

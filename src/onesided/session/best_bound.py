@@ -7,11 +7,10 @@ estimated from what is known of how many groups units are in, which was released
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import exp
-from typing import Any
 
-from onesided.digits import plain_size, plus_minus
+from onesided.data.planned.curve import Bound, Curve
 from onesided.errors import MechanismRefused
 from onesided.session.grouping import MOST_GROUPS, Grouping
 from onesided.session.questions.counts import CountingQuestion
@@ -24,56 +23,6 @@ USUAL_GROUPS = 100
 UNEVEN = tuple((1 / 8, size) for size in (0.03, 0.09, 0.16, 0.26, 0.42, 0.7, 1.29, 5.05))
 """The sizes of groups where nothing is known of them: eighths of a log-normal distribution with
 σ = 1.5. Were all of one size, any bound would seem as good as others once noise drowns them all."""
-
-
-@dataclass(frozen=True)
-class Bound:
-    """What a bound of `k` groups costs: mean errors of a group, beside the count of all units.
-
-    - `noise`: of what is counted.
-    - `cut`: what is left out.
-    - `total`: both together; noise that raises a count makes good for a part of what it lacks.
-    """
-
-    k: int
-    noise: float
-    cut: float
-    total: float
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain JSON."""
-        return {"max_groups": self.k, "noise": self.noise, "cut": self.cut, "total": self.total}
-
-
-@dataclass(frozen=True)
-class Curve:
-    """The errors of a count by `mechanism` for a range of bounds, in rising order."""
-
-    mechanism: str
-    bounds: tuple[Bound, ...]
-
-    @property
-    def best(self) -> Bound:
-        """The least total; of equal ones the smallest bound."""
-        return min(self.bounds, key=lambda bound: (bound.total, bound.k))
-
-    @property
-    def said(self) -> str:
-        """The best bound in words, beside the least."""
-        best, first = self.best, self.bounds[0]
-        return (
-            f"max_groups = {best.k} errs least beside all units with {self.mechanism}: "
-            f"{plus_minus(best.total)}, with {plain_size(best.cut)} left out; "
-            f"max_groups = 1: {plus_minus(first.total)}"
-        )
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain JSON."""
-        return {
-            "mechanism": self.mechanism,
-            "best_max_groups": self.best.k,
-            "bounds": [each.to_json() for each in self.bounds],
-        }
 
 
 def bound_curve(

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from onesided.errors import SourceError
-from onesided.ledger import Ledger, StewardLook, Terms
+from onesided.ledger import Account, Ledger, Snapshot, StewardLook, Terms
 from onesided.session.facts import DatasetFacts
 from onesided.session.kernel import Kernel
 from onesided.session.scope import policy_text
@@ -40,7 +40,8 @@ class Books:
         self._budget = budget
         self._format = None if format is None else dict(format)
         self._asked_by = asked_by
-        self._fingerprint = table.fingerprint()
+        self.fingerprint = table.fingerprint()
+        self._frozen: Kernel | None = None
 
     @cached_property
     def _ledger(self) -> Ledger:
@@ -59,12 +60,35 @@ class Books:
 
     def kernel(self, epsilon: Fraction | None) -> Kernel:
         """The account on the data as it is now; refused where it changed since the opening."""
-        if self.table.fingerprint() != self._fingerprint:
+        if self._frozen is not None:
+            return self._frozen
+        if self.table.fingerprint() != self.fingerprint:
             raise SourceError("The data changed since it was opened; open it again.")
         if not self.agreed:
             self._budget = epsilon
+        account = self._account()
+        return self._on(account, account.snapshot(self.fingerprint))
+
+    def freeze(self, *, opens: bool) -> None:
+        """Stay on the state that was opened: nothing looks at the data any more but paid questions.
+
+        - `opens`: make a new snapshot where the data are in another state than the account's last;
+          otherwise that is refused. The first state of a new account is always opened.
+        """
+        account = self._account()
+        snapshot = account.known_snapshot(self.fingerprint)
+        if snapshot is None and not opens and account.balance().charges:
+            raise SourceError("The data changed; a steward opens their new state.")
+        self._frozen = self._on(account, snapshot or account.snapshot(self.fingerprint))
+
+    @property
+    def unchanged(self) -> bool:
+        """Whether the data are in the state that was opened; secret."""
+        return self.table.fingerprint() == self.fingerprint
+
+    def _account(self) -> Account:
         facts = self._facts
-        account = self._ledger.account(
+        return self._ledger.account(
             Terms(
                 dataset=facts.name,
                 unit=facts.unit.columns,
@@ -76,10 +100,12 @@ class Books:
                 extra=facts.extra,
             )
         )
+
+    def _on(self, account: Account, snapshot: Snapshot) -> Kernel:
         return Kernel(
             account=account,
-            snapshot=account.snapshot(self._fingerprint),
-            facts=facts,
+            snapshot=snapshot,
+            facts=self._facts,
             table=self.table,
             asked_by=self._asked_by,
         )

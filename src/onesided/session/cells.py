@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
-from math import ceil
+from math import ceil, floor
 from typing import Any
 
+from onesided.data.askable import USUAL_CELLS
 from onesided.errors import RequestError
 from onesided.language import BoundKey, BoundPredicate, Key, Predicate, Schema, Type
 from onesided.language.tree import (
@@ -27,7 +28,7 @@ from onesided.loss import rational, show
 from onesided.session.values import typed_value
 
 CELL = "cell"
-USUAL_CELLS, MOST_CELLS = 1024, 4096
+MOST_CELLS = 4096
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,13 @@ def equal_cells(
 
     Of whole numbers and decimals a cell holds whole steps: one each where that is possible.
     """
-    key, low, high = _range(schema, column, bounds)
+    key = _column(schema, column)
+    return cells_of(key, *_range(key, bounds), cells)
+
+
+def cells_of(key: BoundKey, low: Fraction, high: Fraction, cells: int = USUAL_CELLS) -> Cells:
+    """The same of any value of a row; bounds between its steps are moved outwards."""
+    _numeric(key)
     if isinstance(cells, bool) or not isinstance(cells, int) or not 2 <= cells <= MOST_CELLS:
         raise RequestError(f"cells must be a whole number from 2 to {MOST_CELLS:,}.")
     step = _step(key)
@@ -117,6 +124,7 @@ def equal_cells(
         width = (high - low) / cells
         places = [float(low + width * number) for number in range(cells + 1)]
         return _checked(key, [Fraction(each) for each in places], None)
+    low, high = floor(low / step) * step, ceil(high / step) * step
     values = int((high - low) / step) + 1
     wide = ceil(Fraction(values, cells))
     number = max(ceil(Fraction(values, wide)), 1)
@@ -129,25 +137,26 @@ def given_cells(schema: Schema, column: str, edges: Sequence[Any]) -> Cells:
         raise RequestError("edges is a list of at least two rising numbers.")
     if len(edges) > MOST_CELLS + 1:
         raise RequestError(f"There are more than {MOST_CELLS:,} cells; give fewer edges.")
-    key = _numeric(schema, column)
+    key = _numeric(_column(schema, column))
     found = [_exact(key, each) for each in edges]
     return _checked(key, found, _step(key))
 
 
-def _range(
-    schema: Schema, column: str, bounds: Sequence[Any]
-) -> tuple[BoundKey, Fraction, Fraction]:
-    key = _numeric(schema, column)
+def _range(key: BoundKey, bounds: Sequence[Any]) -> tuple[Fraction, Fraction]:
+    _numeric(key)
     if isinstance(bounds, str) or not isinstance(bounds, Sequence) or len(bounds) != 2:
         raise RequestError("bounds are two numbers, such as (0, 100), that values lie between.")
     low, high = (_exact(key, each) for each in bounds)
     if low >= high:
         raise RequestError("The lower bound must be below the upper one.")
-    return key, low, high
+    return low, high
 
 
-def _numeric(schema: Schema, column: str) -> BoundKey:
-    key = Key(Column(schema.resolve(column))).bind(schema)
+def _column(schema: Schema, column: str) -> BoundKey:
+    return Key(Column(schema.resolve(column))).bind(schema)
+
+
+def _numeric(key: BoundKey) -> BoundKey:
     if key.type not in NUMERIC:
         raise RequestError(f"{key.name} is {key.type.value}; only numbers have cells.")
     return key

@@ -6,21 +6,22 @@ from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from onesided.data.askable import Askable
 from onesided.data.files import check_format
 from onesided.data.release import QueryRelease, Release, TableRelease
+from onesided.dbapi import Cursor, connect
 from onesided.language.tree import Value
-from onesided.loss import Number, meant_loss, privacy_loss
+from onesided.loss import Number, meant_loss
 from onesided.policy import Policy
 from onesided.session.asking import MaxGroups
 from onesided.session.count_maker import CountMaker
-from onesided.session.cursor import Cursor
 from onesided.session.questions.figures import Bound
 from onesided.session.questions.samples import chosen_columns
 from onesided.session.ranked_data import RankedData
 from onesided.session.several import Answers, asked_together, of_part
-from onesided.session.showing import shown_sample
+from onesided.session.standing import sampled, sampling
 from onesided.spelling import arguments_named
 
 
@@ -41,6 +42,9 @@ class Dataset(RankedData):
         policy: str | Policy | None = None,
         part: Mapping[str, Any] | None = None,
         into: str | None = None,
+        stands_for: Sequence[str | Sequence[str]] | None = None,
+        domain: Mapping[str, Sequence[Any]] | None = None,
+        noisy: bool = False,
         fresh: bool = False,
         purpose: str = "",
         yes: bool = False,
@@ -52,6 +56,10 @@ class Dataset(RankedData):
         - `part`: only the units with this value of a column named in `partition_by`.
         - `into`: where the engine itself writes the rows, so that they do not pass through here: a
           new table in PostgreSQL, a folder of Parquet files for Spark.
+        - `stands_for`: columns or keys by which all units are counted as well, so that each row
+          gets a weight and the sample stands for everybody. The sample has 0.7 of ε then.
+        - `domain`: the values of those keys, as in `count`; weights are best where they are known.
+        - `noisy`: such counts are meant whose noise is above 16 % of a mean group.
         - `purpose`: what the release is for; public, and kept in the ledger.
         - `yes`: an ε above 10 is meant.
 
@@ -60,13 +68,22 @@ class Dataset(RankedData):
         in full.
         """
         exact = meant_loss(epsilon, yes=yes)
-        question = self._asking.sample(
-            exact, where, columns, policy=policy, part=part, into=into, fresh=fresh
+        question = sampling(
+            self._asking,
+            exact,
+            where,
+            columns,
+            policy=policy,
+            part=part,
+            into=into,
+            stands_for=stands_for,
+            domain=domain,
+            noisy=noisy,
+            fresh=fresh,
         )
         with self._at_work():
             kernel = self._books.kernel(exact)
-            (answer,) = kernel.ask([question], fresh=fresh, purpose=purpose)
-            return shown_sample(kernel, question, answer, into)
+            return sampled(kernel, question, into=into, fresh=fresh, purpose=purpose)
 
     def check_writable(self, columns: Sequence[str] | None, path: str | Path) -> None:
         """Refuse a sample of `columns` that a file of this name could not hold; free."""
@@ -276,6 +293,7 @@ class Dataset(RankedData):
         mechanism: str = "auto",
         max_groups: int | None = None,
         max_rows: int | None = None,
+        max_values: int | None = None,
         bounds: Mapping[str, Bound] | None = None,
         grid: Mapping[str, Number] | None = None,
         nonnegative: Collection[str] = (),
@@ -293,6 +311,7 @@ class Dataset(RankedData):
         - `epsilon`: what all figures cost together, each an equal share.
         - `mechanism`: what counts units; as in `count`.
         - `max_rows`: the most rows that count for one unit in a group.
+        - `max_values`: the most values of one unit that COUNT(DISTINCT …) counts, in all groups.
         - `bounds`: by column or expression, B as in `sum`, or a pair between which a value lies.
         - `grid`, `nonnegative`: as in `sum`, by column or expression.
         - all others: as in `count`; `domain` also by alias.
@@ -305,6 +324,7 @@ class Dataset(RankedData):
             mechanism=mechanism,
             max_groups=max_groups,
             max_rows=max_rows,
+            max_values=max_values,
             bounds=bounds,
             grid=grid,
             nonnegative=nonnegative,
@@ -312,9 +332,8 @@ class Dataset(RankedData):
             policy=policy,
             part=part,
         )
-        questions = list(asked.questions.values())
-        released = self._released(questions, exact, fresh=fresh, purpose=purpose)
-        return asked.release(released)
+        questions = list(asked.figures.values())
+        return asked.release(self._stored(questions, exact, fresh=fresh, purpose=purpose))
 
     @arguments_named
     def counted(
@@ -330,11 +349,11 @@ class Dataset(RankedData):
 
     @arguments_named
     def cursor(self, *, epsilon: Number, **options: Any) -> Cursor:
-        """A cursor whose `execute` asks `sql` at `epsilon` each time, with the same options."""
-        privacy_loss(epsilon)
-        return Cursor(
-            lambda query, parameters: self.sql(query, parameters, epsilon=epsilon, **options)
-        )
+        """A cursor whose `execute` asks `sql` at `epsilon` each time, with the same options.
+
+        It is that of `onesided.dbapi`, and its errors are those of PEP 249.
+        """
+        return connect(self, epsilon=epsilon, **options).cursor()
 
     @arguments_named
     def run(
@@ -368,3 +387,10 @@ class Dataset(RankedData):
                     for each in asked
                 }
             )
+
+
+if TYPE_CHECKING:
+
+    def _may_be_asked(dataset: Dataset) -> Askable:
+        """An analyst may do all of this with it; the same holds of a data set elsewhere."""
+        return dataset

@@ -10,7 +10,8 @@
     [datasets.visits.domains]
     room = ["cafe", "hall", "lab", "*"]
 
-Paths are relative to the file. Everything is checked before anything is opened.
+Paths are relative to the file. Everything is checked before anything is opened. What the table
+`[server]` says is read by the server.
 """
 
 from __future__ import annotations
@@ -67,15 +68,18 @@ def load_dataset(
 def descriptions(file: str | Path = USUAL_FILE) -> dict[str, Description]:
     """All data sets that `file` describes, by name."""
     path = Path(file)
-    content = _content(path)
-    unknown = [key for key in content if key != "datasets"]
+    content = file_content(path)
+    unknown = [key for key in content if key not in ("datasets", "server")]
     tables = content.get("datasets")
     if unknown or not isinstance(tables, dict) or not tables:
-        raise SourceError(f"{path} must hold tables [datasets.NAME] and nothing else.")
+        raise SourceError(
+            f"{path} must hold tables [datasets.NAME], perhaps a table [server], and nothing else."
+        )
     return {name: _described(path, name, table) for name, table in tables.items()}
 
 
-def _content(path: Path) -> dict[str, Any]:
+def file_content(path: Path) -> dict[str, Any]:
+    """What a file of descriptions says, as it is written."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:

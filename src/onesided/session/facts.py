@@ -143,11 +143,23 @@ class DatasetFacts:
 
         Also whether a unit has one value of it at most, by construction.
         """
+        groups = self.grouping(within, by, where, max_groups, domain)
+        return self.beside(column, groups, max_groups)
+
+    def beside(
+        self,
+        column: BoundKey,
+        groups: Grouping,
+        max_groups: int | None,
+        determined: Collection[str] = (),
+    ) -> tuple[Grouping, bool]:
+        """The same of groups that are checked.
+
+        - `determined`: joined columns that are constant within each unit.
+        """
         self.withheld.refuse(column.columns, "counted in cells")
         one = self.unit.is_row or self.rows_are_units
-        constant = {*self.unit.columns, *self._determined}
-        single = one or constant.issuperset(column.columns)
-        groups = self.grouping(within, by, where, max_groups, domain)
+        single = one or self.constant(determined).issuperset(column.columns)
         if not single and groups.single:
             check_bound(max_groups)
             check_choice(groups.keys)
@@ -186,6 +198,10 @@ class DatasetFacts:
             # Units are left out, so that their number does not stand for the total.
             return replace(groups, every_unit_once=False)
         return groups
+
+    def constant(self, determined: Collection[str] = ()) -> frozenset[str]:
+        """The columns that are constant within each unit, some `determined` ones among them."""
+        return frozenset({*self.unit.columns, *self._determined, *determined})
 
     @property
     def _determined(self) -> frozenset[str]:

@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from onesided.data.private import PrivateDirectory
 from onesided.errors import Interrupted, LedgerError, MechanismRefused, ReleaseFailed
-from onesided.ledger import Account, Charge, Order, Snapshot, StoredRelease
+from onesided.ledger import Account, Charge, Order, RunBooks, Snapshot, StoredRelease
 from onesided.loss import show
 from onesided.session.facts import DatasetFacts
 from onesided.session.kept import agree
@@ -68,7 +68,20 @@ class Kernel:
 
         - `once`: what an earlier state of the data was asked of a part is not asked again.
         """
-        orders = [
+        orders = self.orders(questions, fresh=fresh, once=once, purpose=purpose)
+        charges = self.account.charge(orders, self.snapshot)
+        return [self.answer(each, charge) for each, charge in zip(questions, charges, strict=True)]
+
+    def orders(
+        self,
+        questions: Sequence[Question],
+        *,
+        fresh: bool = False,
+        once: bool = False,
+        purpose: str = "",
+    ) -> list[Order]:
+        """What `ask` has charged."""
+        return [
             Order(
                 request=each.request.fingerprint,
                 spending=each.spending,
@@ -82,14 +95,12 @@ class Kernel:
             )
             for each in questions
         ]
-        charges = self.account.charge(orders, self.snapshot)
-        return [self._answer(each, charge) for each, charge in zip(questions, charges, strict=True)]
 
     def again(self, question: Question, stored: StoredRelease) -> Answer:
         """Run a question anew whose values were not stored: by the same coins, the same values."""
         assert isinstance(question, Runnable)
-        reading = self._reading(question)
-        drawn = self._total(None, lambda: question.run(reading))
+        reading = self.reading(question)
+        drawn = _total(None, None, lambda: question.run(reading))
         if not agree(stored.payload, drawn):
             raise ReleaseFailed(
                 "The sample that was drawn again is not the one that was released; open the state "
@@ -97,24 +108,44 @@ class Kernel:
             )
         return Answer(stored, False, reading.drawn)
 
-    def _answer(self, question: Question, charge: Charge) -> Answer:
+    def answer(self, question: Question, charge: Charge, books: RunBooks | None = None) -> Answer:
+        """What is stored for a charge of `question`, run now where nothing is.
+
+        - `books`: where the run writes what it finds; by default at once into the account.
+        """
         if charge.release is not None:
             return Answer(charge.release, True, None)
-        reading = self._reading(question)
+        return _Run(self, books or self.account).answer(question, charge)
+
+    def reading(self, question: Question) -> Reading:
+        """Shared coins are the snapshot's; a question that pays in full has coins of its own."""
+        key = self.snapshot.coin_key.reveal() if question.shares_coins else None
+        return Reading(self.table, question.scope, self.facts.units, key)
+
+
+@dataclass(frozen=True)
+class _Run:
+    """One run of a question for its charge, which writes into `books`."""
+
+    kernel: Kernel
+    books: RunBooks
+
+    def answer(self, question: Question, charge: Charge) -> Answer:
+        reading = self.kernel.reading(question)
         said = charge.terms or terms_json(question, question.terms)
         if isinstance(question, TwoStep):
             runnable = self._decided(question, charge, reading)
             terms = terms_json(question, runnable.terms)
-            charge = self._kept(lambda: self.account.settle(charge, runnable.terms.loss, terms))
+            charge = _kept(lambda: self.books.settle(charge, runnable.terms.loss, terms))
             said = charge.terms or terms
         else:
             assert isinstance(question, Runnable)
             runnable = question
         payload = self._total(charge, lambda: runnable.run(reading))
         written = receipt(said, charge)
-        if charge.snapshot != self.snapshot.number:
-            written["answered_on_snapshot"] = self.snapshot.number
-        stored = self._kept(lambda: self.account.store(charge, payload, written))
+        if charge.snapshot != self.kernel.snapshot.number:
+            written["answered_on_snapshot"] = self.kernel.snapshot.number
+        stored = _kept(lambda: self.books.store(charge, payload, written))
         return Answer(stored, False, reading.drawn if stored.payload == payload else None)
 
     def _decided(self, first: TwoStep, charge: Charge, reading: Reading) -> Runnable:
@@ -127,37 +158,37 @@ class Kernel:
 
     def _looked(self, question: TwoStep, charge: Charge, reading: Reading) -> bytes:
         """The stored look, taken now where there is none yet."""
-        before = self.account.step(charge, question.seen)
+        before = self.books.step(charge, question.seen)
         if before is not None:
             return before
         look = self._total(charge, lambda: question.look(reading))
-        return self._kept(lambda: self.account.keep_step(charge, question.seen, look))
+        return _kept(lambda: self.books.keep_step(charge, question.seen, look))
 
-    def _reading(self, question: Question) -> Reading:
-        """Shared coins are the snapshot's; a question that pays in full has coins of its own."""
-        key = self.snapshot.coin_key.reveal() if question.shares_coins else None
-        return Reading(self.table, question.scope, self.facts.units, key)
+    def _total(self, charge: Charge, run: Callable[[], Result]) -> Result:
+        return _total(self.books, charge, run)
 
-    def _kept(self, store: Callable[[], Result]) -> Result:
-        """What cannot be stored is not shown."""
-        try:
-            return store()
-        except LedgerError as error:
-            raise ReleaseFailed(f"{error} The charge stands.") from None
 
-    def _total(self, charge: Charge | None, run: Callable[[], Result]) -> Result:
-        """Do `run`; what fails is noted beside the charge, and says nothing of the data."""
-        try:
-            return run()
-        except BaseException as error:
-            if charge is not None:
-                with suppress(LedgerError):  # a ledger that cannot note it still holds the charge
-                    self.account.failed(charge, type(error))
-            if isinstance(error, KeyboardInterrupt):
-                raise _interrupted(error, charge) from None
-            if isinstance(error, ReleaseFailed) or not isinstance(error, Exception):
-                raise
-            raise ReleaseFailed(_sentence(error)) from None
+def _kept(store: Callable[[], Result]) -> Result:
+    """What cannot be stored is not shown."""
+    try:
+        return store()
+    except LedgerError as error:
+        raise ReleaseFailed(f"{error} The charge stands.") from None
+
+
+def _total(books: RunBooks | None, charge: Charge | None, run: Callable[[], Result]) -> Result:
+    """Do `run`; what fails is noted beside the charge, and says nothing of the data."""
+    try:
+        return run()
+    except BaseException as error:
+        if books is not None and charge is not None:
+            with suppress(LedgerError):  # a ledger that cannot note it still holds the charge
+                books.failed(charge, type(error))
+        if isinstance(error, KeyboardInterrupt):
+            raise _interrupted(error, charge) from None
+        if isinstance(error, ReleaseFailed) or not isinstance(error, Exception):
+            raise
+        raise ReleaseFailed(_sentence(error)) from None
 
 
 def _interrupted(error: KeyboardInterrupt, charge: Charge | None) -> Interrupted:

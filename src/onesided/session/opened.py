@@ -8,9 +8,12 @@ from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import Any, Self
 
+from onesided.data.listed import ReleaseEntry
+from onesided.data.release import Release
 from onesided.data.units import Unit
 from onesided.engine.duckdb.growth import Growth
-from onesided.errors import Interrupted, OnesidedError
+from onesided.errors import Interrupted, OnesidedError, RequestError
+from onesided.language import Type
 from onesided.ledger import Balance
 from onesided.loss import show
 from onesided.notebook import going_on, in_notebook
@@ -18,6 +21,7 @@ from onesided.session.books import Books
 from onesided.session.checking import SourceCheck, checked
 from onesided.session.facts import DatasetFacts
 from onesided.session.maps import MapFacts, MapOfData, map_facts
+from onesided.session.released import listed, release_numbered
 from onesided.session.scope import AnyPolicy
 from onesided.session.states import DataState, grown, states_of
 from onesided.spelling import arguments_named
@@ -80,6 +84,19 @@ class OpenedData:
         return tuple(self._facts.schema)
 
     @property
+    def types(self) -> Mapping[str, Type]:
+        """What the values of each column are; public."""
+        return {name: field.type for name, field in self._facts.schema.fields}
+
+    @property
+    def public(self) -> Mapping[str, Mapping[str, Type]]:
+        """The public tables that a SELECT may join, with the types of their columns."""
+        return {
+            name: {column: field.type for column, field in table.schema.fields}
+            for name, table in self._facts.public.items()
+        }
+
+    @property
     def format(self) -> Mapping[str, Any]:
         """How the source is read, as it was found at the opening and is kept with the account."""
         return self._table.engine.format
@@ -94,6 +111,22 @@ class OpenedData:
         """Everything charged so far, and what is left."""
         with self._turn:
             return self._books.kernel(None).account.balance()
+
+    @property
+    def releases(self) -> tuple[ReleaseEntry, ...]:
+        """All that was released so far; `released` opens one of them by its number, for free."""
+        with self._turn:
+            if not self._books.agreed:
+                return ()
+            return listed(self._books.kernel(None).account.balance())
+
+    def released(self, number: int) -> Release:
+        """A release of the list as it was stored; of a SELECT there is one for each figure."""
+        with self._turn:
+            if not self._books.agreed:
+                raise RequestError("Nothing was released yet.")
+            account = self._books.kernel(None).account
+            return release_numbered(account, number, self._facts.unit)
 
     @property
     def account_opened(self) -> bool:

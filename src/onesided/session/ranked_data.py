@@ -1,4 +1,4 @@
-"""An open data set that answers: what all questions share, and those about the order of values."""
+"""An open data set that answers: what all questions share, and those about values themselves."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from onesided.data.askable import USUAL_CELLS
 from onesided.data.cells import (
     USUAL_QUANTILES,
     HistogramRelease,
@@ -17,7 +18,6 @@ from onesided.loss import Number, meant_loss
 from onesided.policy import Policy
 from onesided.session.asking import Asker
 from onesided.session.books import Books
-from onesided.session.cells import USUAL_CELLS
 from onesided.session.facts import DatasetFacts
 from onesided.session.kernel import Answer
 from onesided.session.opened import OpenedData
@@ -28,7 +28,7 @@ from onesided.spelling import arguments_named
 
 
 class RankedData(OpenedData):
-    """A data set that can be asked for quantiles and histograms."""
+    """A data set that can be asked for quantiles, histograms and numbers of values."""
 
     def __init__(self, facts: DatasetFacts, books: Books) -> None:
         super().__init__(facts, books)
@@ -121,6 +121,45 @@ class RankedData(OpenedData):
         )
         (answer,) = self._stored([question], exact, fresh=fresh, purpose=purpose)
         return shown_histogram(answer)
+
+    @arguments_named
+    def distinct(
+        self,
+        column: str,
+        by: Sequence[str] | str = (),
+        where: str | None = None,
+        *,
+        epsilon: Number,
+        max_values: int | None = None,
+        max_groups: int | None = None,
+        domain: Mapping[str, Sequence[Any]] | None = None,
+        policy: str | Policy | None = None,
+        part: Mapping[str, Any] | None = None,
+        fresh: bool = False,
+        purpose: str = "",
+        yes: bool = False,
+    ) -> TableRelease:
+        """How many different values of `column` non-sensitive units have in each group.
+
+        - `column`: a column, or another value of a row.
+        - `max_values`: where a unit can have several values, how many pairs of a group and a value
+          count for it; the noise grows with it.
+        - `max_groups`: where it has one value in several groups, how many of them count.
+        - all others: as in `count`.
+        """
+        exact = meant_loss(epsilon, yes=yes)
+        question = self._asking.distinct(
+            exact,
+            column,
+            by,
+            where,
+            max_values=max_values,
+            max_groups=max_groups,
+            domain=domain,
+            policy=policy,
+            part=part,
+        )
+        return self._released([question], exact, fresh=fresh, purpose=purpose)[0]
 
     @property
     def plan(self) -> Planner:

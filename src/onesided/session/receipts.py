@@ -7,16 +7,19 @@ statement that reads the data. A receipt follows from its charge alone.
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from functools import cache
 from importlib.metadata import version
 from typing import Any
 
 import pyarrow as pa
 
+from onesided.data.receipt import Receipt
 from onesided.data.units import Unit
 from onesided.ledger import Charge
 from onesided.loss import Loss, show
+from onesided.session.facts import DatasetFacts
 from onesided.session.lookups import lookup_promise, lookup_statement
 from onesided.session.maps import TERM as MAP
 from onesided.session.maps import map_promise, map_terms
@@ -46,6 +49,7 @@ def terms_json(question: Question, terms: ReleaseTerms) -> dict[str, Any]:
         "kind": request.kind.value,
         "dataset": facts.name,
         "unit": str(facts.unit),
+        **({"units": facts.units} if facts.chosen_share == 1 else {}),
         "policy": {"sql": policy, "id": request.policy_id},
         "request": {"by": [], **request.to_json()},
         **zone_terms(facts.schema),
@@ -86,6 +90,26 @@ def receipt(terms: Mapping[str, Any], charge: Charge) -> dict[str, Any]:
             "spent_as_plain_sum": show(charge.plain_sum),
             "budget": show(charge.budget),
             "left": show(charge.left),
+        },
+    }
+
+
+def together(receipts: Sequence[Receipt], facts: DatasetFacts, policy_sql: str) -> dict[str, Any]:
+    """What one receipt says of several releases: the sums of what theirs say."""
+    loss = Loss.sequential(receipt.loss for receipt in receipts)
+    accounts = [receipt["account"] for receipt in receipts]
+    costs = [Fraction(account["cost"]) for account in accounts]
+    return {
+        "mechanism": ", ".join(dict.fromkeys(str(each["mechanism"]) for each in receipts)),
+        **loss_statement(loss),
+        **lookup_statement(facts.lookups, loss),
+        **map_terms(facts.map),
+        "guarantee": guarantee(loss, policy_sql, facts.unit, facts.promised, facts.extra),
+        "noise": "; ".join(dict.fromkeys(str(each["noise"]) for each in receipts)),
+        "account": {
+            **accounts[-1],
+            "charges": [number for account in accounts for number in account["charges"]],
+            "cost": show(sum(costs, start=Fraction(0))),
         },
     }
 

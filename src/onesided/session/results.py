@@ -25,10 +25,14 @@ from onesided.language.query import (
     counted,
     figure_column,
     key_column,
+    quantile_column,
+    window_column,
 )
 from onesided.session.questions.counts import COUNT
 
 Place = tuple[Any, ...]
+_OF_SOMETHING = (Aggregate.MEAN, Aggregate.QUANTILES)
+"""Figures that are none where there is nothing."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +62,10 @@ def _named(select: Select, by: tuple[int, ...]) -> str:
     return f" by {', '.join(select.keys[place].name for place in by)}" if by else " in all"
 
 
-def check_result(select: Select, schema: Schema) -> None:
+def check_result(select: Select, schema: Schema) -> pa.Table:
     """Refuse, before anything is paid, what cannot be computed from the figures.
+
+    The answer that a single made row would give is an example of its types.
 
     - `schema`: of the data with the columns of joined tables.
     """
@@ -70,20 +76,27 @@ def check_result(select: Select, schema: Schema) -> None:
     for place in range(len(select.figures)):
         for name in (figure_column(place), counted(figure_column(place))):
             example[name] = pa.array([1.0])
+        for each in range(len(select.quantiles.get(select.figures[place], ()))):
+            example[quantile_column(figure_column(place), each)] = pa.array([1.0])
     _computation(select).check(pa.table(example))
+    return _computed(select, pa.table(example))
 
 
 def result(select: Select, tables: Mapping[AskedFigure, pa.Table]) -> pa.Table:
     """The columns that the statement lists, of the groups that HAVING and LIMIT leave.
 
-    - `tables`: the released table of each figure, the keys in the first columns.
+    - `tables`: the released table of each figure, the keys in the first columns; of quantiles one
+      column each.
     """
     parts = []
     for by in select.sets:
         own = {each.figure: table for each, table in tables.items() if each.by == by}
         parts.append(_joined(by, own))
-    released = pa.concat_tables(parts, promote_options="permissive")
-    answer = _computation(select).run(_computable(released))
+    return _computed(select, pa.concat_tables(parts, promote_options="permissive"))
+
+
+def _computed(select: Select, released: pa.Table) -> pa.Table:
+    answer = _computation(select).run(computable(released))
     rows = answer.column(ROW)
     columns = [
         answer.column(place + 1)
@@ -102,6 +115,8 @@ def _computation(select: Select) -> Computation:
     return Computation(
         columns=[output.text for output in select.outputs],
         having=" AND ".join(f"({each})" for each in conditions) or None,
+        windows={window_column(place): text for place, text in enumerate(select.windows)},
+        qualify=select.qualify,
         order=[_term(each) for each in select.order],
         limit=select.limit,
         offset=select.offset,
@@ -113,7 +128,7 @@ def _term(term: Ordering) -> tuple[str, str]:
     return term.text, f"{direction} NULLS {'FIRST' if term.nulls_first else 'LAST'}"
 
 
-def _computable(released: pa.Table) -> pa.Table:
+def computable(released: pa.Table) -> pa.Table:
     """The same table with what DuckDB takes: texts whose bytes are none are texts nearby."""
     columns = []
     for column in released.columns:
@@ -129,7 +144,8 @@ def _computable(released: pa.Table) -> pa.Table:
 def _joined(by: tuple[int, ...], tables: Mapping[SelectFigure, pa.Table]) -> pa.Table:
     """One row per group that any figure lists: its keys, then each figure.
 
-    A figure that does not list a group found nothing in it: a count or sum of 0, and no mean.
+    A figure that does not list a group found nothing in it: a count or sum of 0, and no mean or
+    quantile.
     """
     width = len(by)
     listed = [_groups(table, width) for table in tables.values()]
@@ -149,6 +165,10 @@ def _joined(by: tuple[int, ...], tables: Mapping[SelectFigure, pa.Table]) -> pa.
     }
     for number, ((figure, table), known) in enumerate(zip(tables.items(), listed, strict=True)):
         name = figure_column(number)
+        if figure.aggregate is Aggregate.QUANTILES:
+            for each, column in enumerate(table.columns[width:]):
+                columns[quantile_column(name, each)] = _aligned(figure, column, known, groups)
+            continue
         columns[name] = _aligned(figure, table.column(width), known, groups)
         if figure.aggregate is Aggregate.MEAN:
             columns[counted(name)] = _aligned(figure, table.column(COUNT), known, groups)
@@ -168,7 +188,7 @@ def _aligned(
         return values
     where = {group: row for row, group in enumerate(known)}
     # One row more says what a figure is of groups that it does not list.
-    nothing = None if figure.aggregate is Aggregate.MEAN else 0
+    nothing = None if figure.aggregate in _OF_SOMETHING else 0
     longer = pa.chunked_array([*values.chunks, pa.array([nothing], values.type)])
     rows = [where.get(group, len(values)) for group in groups]
     return longer.take(pa.array(rows, pa.int64()))

@@ -21,14 +21,23 @@ from onesided.session.kernel import Answer, Kernel
 from onesided.session.planning.planner import Planner
 from onesided.session.questions.base import Question
 from onesided.session.questions.bounded import AUTO
-from onesided.session.showing import shown_quantiles, shown_sample, shown_table
+from onesided.session.showing import (
+    shown_histogram,
+    shown_quantiles,
+    shown_sample,
+    shown_table,
+)
+from onesided.session.standing import AskedStanding, sampling
 from onesided.spelling import meant
 from onesided.visible import visible
 
 Show: TypeAlias = Callable[[Kernel, Sequence[Answer]], Release]
 Made: TypeAlias = tuple[tuple[Question, ...], Show]
 _NAME = re.compile(r"[\w-]{1,100}")
-KINDS = ("count", "ngrams", "touches", "sum", "mean", "quantile", "sample", "sql")
+KINDS = (
+    *("count", "ngrams", "touches", "sum", "mean", "quantile", "histogram", "distinct"),
+    *("sample", "sql"),
+)
 _GROUPS = ("by", "where", "max_groups", "domain", "policy", "part")
 _PER_RUN = ("fresh", "into", "purpose", "yes")
 
@@ -101,6 +110,17 @@ def asked_together(
     return found
 
 
+def asked_alone(
+    planner: Planner, kind: str, epsilon: Number, given: Mapping[str, Any], *, yes: bool
+) -> Asked:
+    """One question, checked and free."""
+    exact = meant_loss(epsilon, yes=yes)
+    questions, shown = getattr(_Maker(planner), kind)(exact, **given)
+    for question in questions:
+        question.check()
+    return Asked(kind, {**given, "ask": kind, "epsilon": show(exact)}, questions, shown)
+
+
 def of_part(
     wishes: Sequence[Mapping[str, Any]], part: Mapping[str, Any]
 ) -> list[Mapping[str, Any]]:
@@ -115,8 +135,9 @@ def expected(planner: Planner, asked: Asked) -> str:
     """What a plan says of one of the questions: how far off its figures would be."""
     kind, given = _kind(asked.wish), _arguments(asked.wish)
     if kind == "sample":
-        return planner.sample(asked.epsilon, **given).said
-    if kind == "touches":
+        plan = planner.sample(asked.epsilon, **given)
+        return "; ".join([plan.said, *plan.stands_for])
+    if kind in ("touches", "histogram"):
         return ""
     if kind == "quantile":
         given.pop("at", None)
@@ -215,12 +236,19 @@ class _Maker:
         asked, wanted = self.planner.asking.quantile(epsilon, **given), checked_quantiles(at)
         return (asked,), lambda kernel, answers: shown_quantiles(answers[0], wanted)
 
+    def histogram(self, epsilon: Fraction, **given: Any) -> Made:
+        asked = self.planner.asking.histogram(epsilon, **given)
+        return (asked,), lambda kernel, answers: shown_histogram(answers[0])
+
+    def distinct(self, epsilon: Fraction, **given: Any) -> Made:
+        return (self.planner.asking.distinct(epsilon, **given),), _table
+
     def sample(self, epsilon: Fraction, **given: Any) -> Made:
-        asked = self.planner.asking.sample(epsilon, **given)
+        asked = sampling(self.planner.asking, epsilon, **given)
+        if isinstance(asked, AskedStanding):
+            return asked.questions, asked.release
         return (asked,), lambda kernel, answers: shown_sample(kernel, asked, answers[0], None)
 
     def sql(self, epsilon: Fraction, **given: Any) -> Made:
         asked = self.planner.asking.sql(epsilon, **given)
-        return tuple(asked.questions.values()), lambda kernel, answers: asked.release(
-            [shown_table(each) for each in answers]
-        )
+        return tuple(asked.figures.values()), lambda kernel, answers: asked.release(answers)

@@ -6,19 +6,22 @@ policy's author. A statement holds nothing secret: charges, receipts and prices 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from onesided.data.release import Receipt, ReleaseKind
 from onesided.data.units import Unit
 from onesided.digits import plus_minus
-from onesided.ledger import Balance, Charge, ChargeRecord, Json, Ledger, Moment
+from onesided.ledger import Account, Balance, Charge, ChargeRecord, Json, Ledger, Moment
 from onesided.ledger.totals import total_of
 from onesided.loss import Loss, show
 from onesided.mechanisms.rr import RandomizedResponse
 from onesided.session.lookups import TERM as LOOKUPS
 from onesided.session.receipts import guarantee
+
+ReceiptOf: TypeAlias = Callable[[int], Json]
+"""The receipt that is stored for a charge; empty where none is."""
 
 MOST_MORE = 1_000_000
 """Where more of the same fit, nobody counts them."""
@@ -67,11 +70,18 @@ class Statement:
 
 def statements(ledger: Ledger) -> list[Statement]:
     """The statement of every account in the ledger, oldest first."""
-    receipts = {each["charge"]: each["receipt"] for each in ledger.export()["receipts"]}
-    balances = (account.balance() for account in ledger.accounts())
-    return [
-        Statement(balance, promise(balance), outlook(balance, receipts)) for balance in balances
-    ]
+    return [statement_of(account) for account in ledger.accounts()]
+
+
+def statement_of(account: Account) -> Statement:
+    """The statement of one account."""
+    balance = account.balance()
+
+    def receipt_of(charge: int) -> Json:
+        stored = account.release_of(charge)
+        return {} if stored is None else stored.receipt
+
+    return Statement(balance, promise(balance), outlook(balance, receipt_of))
 
 
 def promise(balance: Balance) -> str:
@@ -118,10 +128,10 @@ def _promise_of_all(balance: Balance) -> str:
     return guarantee(balance.total, together, unit, lookups, extra)
 
 
-def outlook(balance: Balance, receipts: Mapping[int, Json]) -> str:
+def outlook(balance: Balance, receipt_of: ReceiptOf) -> str:
     """How often the latest count could be asked anew with what is left."""
     left = f"ε = {show(balance.left)} is left"
-    latest = next(_counts(balance, receipts), None)
+    latest = next(_counts(balance, receipt_of), None)
     if latest is None:
         return f"{left}."
     more = how_often(latest.loss, balance)
@@ -149,12 +159,14 @@ def how_often(loss: Loss, balance: Balance) -> int:
     return min(low, MOST_MORE)
 
 
-def _counts(balance: Balance, receipts: Mapping[int, Json]) -> Iterator[Receipt]:
+def _counts(balance: Balance, receipt_of: ReceiptOf) -> Iterator[Receipt]:
     """The receipts of counts that cost something, the latest first."""
     for charge in reversed(list(_charges(balance))):
-        receipt = Receipt(receipts.get(charge.number, {}))
+        if charge.description.get("kind") != ReleaseKind.COUNT.value:
+            continue
+        receipt = Receipt(receipt_of(charge.number))
         if (
-            receipt.content.get("kind") == ReleaseKind.COUNT.value
+            receipt.content
             and "step" not in receipt["request"]
             and receipt["mechanism"] != RandomizedResponse.name
         ):

@@ -33,6 +33,13 @@ def test_noise_is_two_sided_geometric_of_rate_epsilon_over_2k() -> None:
     assert not agrees(chi_square_p_value(found, stats.dlaplace(rate * float(CONTROL_FACTOR))))
 
 
+def test_the_terms_state_the_variance_of_a_cell_unless_negative_counts_are_raised() -> None:
+    epsilon, shape = Fraction(1, 2), PublicShape((BINS,), k=7)
+    stated = Laplace().terms(shape, epsilon).variance
+    assert stated == pytest.approx(stats.dlaplace(float(epsilon) / 14).var())
+    assert Laplace(clip=True).terms(shape, epsilon).variance is None
+
+
 def test_the_pair_is_half_of_epsilon_for_every_unit() -> None:
     assert Laplace().loss(Fraction(3)) == Loss("3/2", "3/2")
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import onesided as osd
+from onesided.data.planned.allocation import even_share, wishes
 from onesided.errors import RequestError
 from onesided.session import Wish
-from onesided.session.planning.allocation import even_share, wishes
 from support.visits import POLICY, ROOMS, UNIT, visits
 
 BY_ROOM = "SELECT room, COUNT(DISTINCT device, day) FROM data GROUP BY room"

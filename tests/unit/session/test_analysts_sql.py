@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime
 from decimal import Decimal
@@ -20,15 +21,21 @@ EXACT = 10**6
 #: One in so many is asked in a short run.
 STRIDE = 7
 #: At least this share is answered; the rest says in one sentence why not.
-ANSWERED = 0.62
+ANSWERED = 0.76
 #: Steps of a grid, and totals of units that noise still moves a little.
 CLOSE = 5e-3
+#: DuckDB places a quantile between two of a few values, and counts a value as often as it occurs.
+CLOSE_IN_RANK = 0.13
+IN_RANK = re.compile(r"\b(median|quantile|percentile)", re.IGNORECASE)
 OTHERWISE = {
     ("transport", 16): "delays below 0 are clipped with the totals of units",
     ("transport", 108): "delays below 0 are clipped with the totals of units",
     ("transport", 316): "delays below 0 are clipped with the totals of units",
+    ("retail", 35): "a group in which nothing is added up is not listed",
     ("retail", 55): "a group in which nothing is added up is not listed",
     ("retail", 74): "margins below 0 are clipped with the totals of units",
+    ("telemetry", 286): "DuckDB's own number of values is nearly right",
+    ("retail", 321): "DuckDB's own number of values is nearly right",
     ("retail", 314): "values are rounded down to whole steps of the grid",
     ("health", 157): "a truth value has two groups, and NULL is none of them",
     ("transport", 193): "a truth value has two groups, and NULL is none of them",
@@ -62,6 +69,7 @@ class Asked:
             mechanism="one-sided",
             max_groups=60,
             max_rows=self.most_rows,
+            max_values=60 * self.most_rows,
             bounds=dict(self.field.bounds),
             yes=True,
         )
@@ -93,9 +101,12 @@ def comparable(value: Any) -> Any:
             return value
 
 
-def same(one: Any, other: Any) -> bool:
+def same(one: Any, other: Any, close: float = CLOSE) -> bool:
+    if isinstance(one, list) and isinstance(other, list):
+        pairs = zip(map(comparable, one), map(comparable, other), strict=True)
+        return all(same(*pair, close) for pair in pairs)
     if isinstance(one, float) and isinstance(other, float):
-        return math.isclose(one, other, rel_tol=CLOSE, abs_tol=CLOSE)
+        return math.isclose(one, other, rel_tol=close, abs_tol=CLOSE)
     return bool(one == other)
 
 
@@ -116,8 +127,10 @@ def assert_as_plain(asked: Asked, chosen: Sequence[AnalystStatement]) -> None:
             for each in (rows, asked.expected(statement))
         )
         assert len(found) == len(plain), statement.sql
+        close = CLOSE_IN_RANK if IN_RANK.search(statement.sql) else CLOSE
         for one, other in zip(found, plain, strict=True):
-            assert all(map(same, one, other)), (statement.sql, one, other)
+            pairs = zip(one, other, strict=True)
+            assert all(same(*pair, close) for pair in pairs), (statement.sql, one, other)
     assert answered > 0
     assert all("\n" not in each and each.endswith((".", "?")) for each in refusals)
 
@@ -158,6 +171,7 @@ def share_answered(fields: Sequence[Field]) -> float:
                         epsilon=1,
                         max_groups=8,
                         max_rows=field.rows_a_unit,
+                        max_values=8,
                         bounds=dict(field.bounds),
                     )
                 except InputError:

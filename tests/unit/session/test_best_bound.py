@@ -72,7 +72,7 @@ def test_with_a_sample_the_bound_is_free_and_the_plan_says_it(table: pa.Table) -
         assert data.budget.spent == 2
     assert bound(release) == {
         "max_groups": plan.curve.best.k,
-        "chosen_from": "; ".join(plan.basis.sources),
+        "chosen_from": "; ".join(plan.sources),
         "epsilon": "0",
     }
     assert release.receipt.figure == f"count of units, each in at most {plan.curve.best.k} groups"
@@ -110,7 +110,7 @@ def test_what_a_look_has_shown_is_known_to_later_plans(table: pa.Table) -> None:
         data.count(**BY, epsilon=2, max_groups="auto")
         plan = data.plan(**BY, epsilon=1, max_groups=2)
         assert plan.left_out is not None
-        assert "how many groups units are in" in plan.basis.sources[-1]
+        assert "how many groups units are in" in plan.sources[-1]
         assert bound(data.count(**BY, epsilon=1, max_groups="auto"))["epsilon"] == "0"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from typing import Any
 
@@ -10,6 +11,9 @@ import pyarrow as pa
 import pytest
 
 import onesided as osd
+from onesided.data.planned.option import Missing, Option
+from onesided.data.planned.plan import Plan
+from onesided.data.planned.sample import SamplePlan
 from onesided.engine.duckdb.engine import DuckDBEngine
 from onesided.errors import BudgetError, InputError, RequestError
 from onesided.mechanisms.auto import Auto
@@ -19,10 +23,7 @@ from onesided.mechanisms.one_sided import OneSided
 from onesided.mechanisms.registry import mechanism
 from onesided.mechanisms.residual import Residual
 from onesided.mechanisms.rr import RandomizedResponse
-from onesided.session import Plan
-from onesided.session.planning.plan import Option
 from onesided.session.planning.planner import Supposing
-from onesided.session.questions.base import Missing
 from support.visits import POLICY, ROOMS, UNIT, visits
 
 DOMAIN = {"room": [*ROOMS[:-1], osd.OTHER]}
@@ -50,7 +51,7 @@ def test_a_plan_lists_every_mechanism_that_a_session_releases(table: pa.Table) -
         plan = dataset.plan(**QUESTION, epsilon=1)
     sound = {n for n in osd.mechanism_names() if osd.mechanism(n).kind is Kind.SOUND}
     assert {row.mechanism for row in plan.rows} == {*sound, "rr"}
-    assert plan.facts == PublicShape((5,), n=plan.facts.n, total_public=True)
+    assert (plan.groups, plan.max_groups) == (5, 1)
 
 
 def test_planning_runs_nothing_and_spends_nothing(
@@ -186,9 +187,31 @@ def test_a_plan_shows_itself(table: pa.Table) -> None:
     }
     assert plan.table.column("mechanism").to_pylist() == [row.mechanism for row in plan.rows]
     shown = str(plan).splitlines()
-    assert len(shown) == 1 + 3 + 1 + len(plan.basis.sources), "the best three, the rest folded"
+    assert len(shown) == 1 + 3 + 1 + len(plan.sources), "the best three, the rest folded"
     assert shown[4].startswith(f"… {len(plan.rows) - 3} more")
     assert "no: it needs a declared domain" in {cells[-1] for cells in plan.cells(every=True)[1]}
+
+
+def test_a_plan_is_the_same_after_a_way_through_json(table: pa.Table) -> None:
+    asked = {"epsilon": "0.5", "max_groups": "auto"}
+    with osd.open(table, unit=UNIT, policy=POLICY, budget=2) as dataset:
+        dataset.sample(1)
+        found = [
+            dataset.plan("room", **asked),
+            dataset.plan("hour(ts)", epsilon=1),
+            dataset.plan.sql(
+                "SELECT COUNT(DISTINCT device, day), COUNT(*) FROM data", epsilon=1, max_rows=2
+            ),
+        ]
+        sample = dataset.plan.sample(epsilon=1)
+    assert found[0].curve is not None
+    assert found[2].together is not None
+    for plan in found:
+        again = Plan.from_json(json.loads(json.dumps(plan.to_json())))
+        assert again == plan
+        assert str(again) == str(plan)
+        assert again._repr_html_() == plan._repr_html_()
+    assert SamplePlan.from_json(json.loads(json.dumps(sample.to_json()))) == sample
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import onesided as osd
+from onesided.data.planned.least import least_epsilon
 from onesided.engine.duckdb.engine import DuckDBEngine
 from onesided.errors import RequestError
 from onesided.session import kept
-from onesided.session.planning.least import least_epsilon
 from support.visits import POLICY, ROOMS, UNIT, sensitive_units, visits
 
 DOMAIN = {"room": list(ROOMS)}
@@ -67,20 +67,20 @@ def test_a_sample_teaches_the_share(
     """From its rows, and where these are too many to be stored from their number of units."""
     true = 1 - len(sensitive_units(table)) / 1000
     with opened(table) as data:
-        before = data.plan("room", epsilon=1, max_groups=1).basis
-        assert before.supposed.nonsensitive_share == 0.5
+        before = data.plan("room", epsilon=1, max_groups=1)
+        assert before.nonsensitive_share == 0.5
         assert "assumed" in before.sources[0]
         if not whole:
             monkeypatch.setattr(kept, "LARGEST_KEPT", 10)
         sample = data.sample(1)
-        after = data.plan("room", epsilon=1, max_groups=1).basis
-        stated = data.plan("room", epsilon=1, max_groups=1, nonsensitive_share=0.1).basis
+        after = data.plan("room", epsilon=1, max_groups=1)
+        stated = data.plan("room", epsilon=1, max_groups=1, nonsensitive_share=0.1)
         expected = data.plan.sample(2)
         units = len(data.sample(2).table.group_by(list(UNIT)).aggregate([]))
     # Coins are new each time: of 1,000 units they tell the share to a standard deviation of 0.02.
-    assert after.supposed.nonsensitive_share == pytest.approx(true, abs=0.12)
+    assert after.nonsensitive_share == pytest.approx(true, abs=0.12)
     assert "in the sample at ε = 1" in after.sources[0]
-    assert stated.supposed.nonsensitive_share == 0.1
+    assert stated.nonsensitive_share == 0.1
     assert abs(expected.units - units) < 0.1 * units
     assert expected.rows == pytest.approx(
         expected.units * sample.table.num_rows / kept_units(sample)
@@ -95,7 +95,7 @@ def test_groups_that_were_released_replace_the_stated_numbers(table: pa.Table) -
     with opened(table) as data:
         data.count("room", epsilon=1, max_groups=2, mechanism="one-sided")
         plan = data.plan("room", epsilon=1, max_groups=1)
-        assert plan.basis.supposed.groups == len(ROOMS) - 1, "the clinic is never listed"
+        assert plan.supposed_groups == len(ROOMS) - 1, "the clinic is never listed"
         other = data.plan("date(ts)", epsilon=1, max_groups=1)
         assert {*other.rows[0].errors} == {10, 100, 1_000}
         stated = data.plan("date(ts)", epsilon=1, max_groups=1, groups=24)
@@ -113,13 +113,13 @@ def test_sums_and_means_err_as_expected(table: pa.Table, kind: str) -> None:
         released = [
             getattr(data, kind)("device", "room", **asked, fresh=True).table for _ in range(12)
         ]
-    assert row.expectation is not None
-    assert row.expectation.of == "non-sensitive units"
+    assert row.error is not None
+    assert row.of == "non-sensitive units"
     filled = np.array([name.as_py() != "clinic" for name in exact.column("room")])
     off = np.array(
         [np.array(each.column(kind)) - np.array(exact.column(kind)) for each in released]
     )
-    ratio = float(np.mean(np.abs(off[:, filled]))) / row.expectation.error
+    ratio = float(np.mean(np.abs(off[:, filled]))) / row.error
     assert 1 / 1.6 <= ratio <= 1.6
 
 

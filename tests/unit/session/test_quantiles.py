@@ -89,6 +89,25 @@ def test_null_is_left_out_and_a_group_without_units_has_no_value() -> None:
         assert values_of(release) == [5, 5, None]
 
 
+def test_groups_are_found_where_somebody_is_not_sensitive_in_them() -> None:
+    rooms = pa.array(["a"] * 40 + [None] * 40 + ["b"] * 40 + ["hiv"] * 40)
+    sensitive = [False] * 120 + [True] * 40
+    values = [*[3] * 40, *[5] * 40, *[7] * 40, *[9] * 40]
+    with opened(table(values, rooms=rooms, sensitive=sensitive)) as data:
+        release = data.quantile("paid", 0.5, "room", bounds=(0, 9), epsilon=EXACT, yes=True)
+        assert release.table["room"].to_pylist() == [None, "a", "b"]
+        assert values_of(release) == [5, 3, 7]
+        assert release.receipt["noise"].startswith("for the groups, one-sided geometric")
+        assert release.loss.epsilon == EXACT
+        weak = data.quantile("paid", 0.5, "room", bounds=(0, 9), epsilon=0.001)
+        assert set(weak.table["room"].to_pylist()) <= {None, "a", "b"}
+        nobody = data.quantile(
+            "paid", 0.5, "room", where="secret", bounds=(0, 9), epsilon=EXACT, yes=True
+        )
+        assert len(nobody.table) == len(nobody.cells) == 0
+        assert nobody.between(0, 9).num_rows == 0
+
+
 @pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
 @pytest.mark.parametrize("epsilon", [0.01, 1])
 def test_higher_quantiles_are_never_lower(share: float, epsilon: float) -> None:
@@ -172,7 +191,6 @@ def test_a_unit_of_many_rows_counts_once_in_each_of_its_cells() -> None:
         ({"bounds": (0, 9), "at": 1.5}, "from 0 to 1"),
         ({"bounds": (0, 9), "at": []}, "at least one"),
         ({"bounds": (0, 9), "column": "room"}, "only numbers"),
-        ({"bounds": (0, 9), "by": "room"}, "declare its domain"),
         ({"bounds": (0, 9), "max_groups": 0}, None),
     ],
 )

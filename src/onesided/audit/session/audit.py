@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from onesided.audit.runs import Deadline
 from onesided.audit.session.dice import Dice
-from onesided.audit.session.engines import SURFACES
+from onesided.audit.session.engines import SURFACES, Opener
 from onesided.audit.session.judging import judged
 from onesided.audit.session.pairs import paired
 from onesided.audit.session.reference import reference_engine
@@ -36,6 +36,7 @@ class SessionAudit:
     - `seed`: determines tables, requests and noise.
     - `findings`: how many pairs that differ are enough.
     - `shrinking`: the most seconds for making each of them smaller, as far as the time goes.
+    - `surfaces`: all engines by name, where there are more than those of this package.
     - `second`: an engine to hold released values against, at the same noise; None for none.
     """
 
@@ -47,14 +48,15 @@ class SessionAudit:
     findings: int = 1
     shrinking: float = 30.0
     second: SecondEngine | None = reference_engine
+    surfaces: Mapping[str, Opener] = field(default_factory=lambda: SURFACES)
     progress: Callable[[int, float], None] = field(default=lambda pairs, seconds: None)
 
     def run(self) -> SessionReport:
         """Audit."""
-        opener = SURFACES.get(self.engine)
+        opener = self.surfaces.get(self.engine)
         if opener is None:
             raise InputError(
-                f"There is no engine {self.engine}; name one of {', '.join(SURFACES)}."
+                f"There is no engine {self.engine}; name one of {', '.join(self.surfaces)}."
             )
         deadline = Deadline(self.seconds)
         effort, found = Effort(), list[SessionFinding]()

@@ -42,6 +42,7 @@ _OPTIONS = {
     "grid": "--grid",
     "max_groups": "--max-groups",
     "max_rows": "--max-rows",
+    "max_values": "--max-values",
     "epsilon": "--epsilon",
     "purpose": "--purpose",
 }
@@ -109,10 +110,10 @@ class CommandStage:
         known: set[int] = set()
         for request in requests:
             outcomes = self._asked(side, request, ledger)
-            with _opened(ledger) as book:
-                released, known = _released(book, known)
+            with opened_ledger(ledger) as book:
+                released, known = released_since(book, known)
             seen.append(Seen(outcomes, released, outcomes["exit code"] == "0"))
-        with _opened(ledger) as book:
+        with opened_ledger(ledger) as book:
             account, keys = account_of(book)
         agreed = agreed_terms(ledger, NAME)
         account["format"] = document(None if agreed is None else agreed.format)
@@ -203,13 +204,27 @@ def command(request: Request, source: str) -> list[str]:
             line += [f"--{name}", ",".join(given[name])]
     for key, values in given.get("domain", {}).items():
         line += ["--domain", f"{key}={','.join(map(str, values))}"]
-    for key, value in given.get("bounds", {}).items():
-        line += ["--bound", f"{key}={value}"]
-    line += [f"--{name}" for name in ("nonnegative", "yes") if given.get(name)]
+    line += _bounds(given.get("bounds", {}))
+    if "at" in given:
+        line += ["--at", ",".join(map(str, given["at"]))]
+    if given.get("stands_for"):
+        line += ["--stands-for", ",".join(given["stands_for"])]
+    line += [f"--{name}" for name in ("nonnegative", "noisy", "yes") if given.get(name)]
     outputs = request.outputs or ((PARQUET,) if request.ask == "sample" else ())
     if outputs:
         line += ["--out", outputs[0]]
     return line if len(request.outputs) != 1 else [*line, "--json"]
+
+
+def _bounds(bounds: Mapping[str, Any] | Sequence[Any]) -> list[str]:
+    """Those of one column, or of each column of a statement: a number, or a pair of them."""
+    if not isinstance(bounds, Mapping):
+        return ["--bounds", ",".join(map(str, bounds))]
+    said = {
+        name: ":".join(map(str, each)) if isinstance(each, list) else str(each)
+        for name, each in bounds.items()
+    }
+    return [part for name, each in said.items() for part in ("--bound", f"{name}={each}")]
 
 
 def _beside(lookups: Mapping[str, Mapping[str, Any]]) -> list[str]:
@@ -221,7 +236,7 @@ def _beside(lookups: Mapping[str, Mapping[str, Any]]) -> list[str]:
     ]
 
 
-def _released(ledger: Ledger, known: set[int]) -> tuple[tuple[bytes, ...], set[int]]:
+def released_since(ledger: Ledger, known: set[int]) -> tuple[tuple[bytes, ...], set[int]]:
     """What was stored for charges that are not `known` yet, in their order; and all charges."""
     (account,) = ledger.accounts()
     snapshot = account.snapshot(f"declared version {VERSION}")
@@ -238,7 +253,7 @@ def _released(ledger: Ledger, known: set[int]) -> tuple[tuple[bytes, ...], set[i
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[Ledger]:
+def opened_ledger(path: Path) -> Iterator[Ledger]:
     ledger = open_ledger(path, create=False)
     try:
         yield ledger

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from onesided.audit.session import sources
 from onesided.audit.session.cells import Form
@@ -76,7 +76,8 @@ def _duckdb(connection: Any) -> Iterator[Surface]:
     yield DuckDB()
 
 
-SURFACES: dict[str, Callable[[Any], AbstractContextManager[Surface]]] = {
+Opener: TypeAlias = Callable[[Any], AbstractContextManager[Surface]]
+SURFACES: dict[str, Opener] = {
     "duckdb": _duckdb,
     "postgres": postgres,
     "datafusion": datafusion,

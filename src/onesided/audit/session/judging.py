@@ -132,9 +132,9 @@ def _samples(requests: Sequence[Request], first: Run, other: Run) -> Iterator[Di
 
 def _reads_a_sample(request: Request) -> bool:
     """Whether nothing is read but the sample that coins draw."""
-    return request.ask == "sample" or (
-        request.ask == "count" and request.arguments.get("mechanism") == "rr"
-    )
+    if request.ask == "sample":
+        return not request.arguments.get("stands_for")
+    return request.ask == "count" and request.arguments.get("mechanism") == "rr"
 
 
 def _keys(first: Run, explained: Run, again: Run) -> Iterator[Difference]:

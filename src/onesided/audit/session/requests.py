@@ -20,6 +20,10 @@ MANY_GROUPS = 20
 """More than there ever are: what follows from the number of groups then follows from the data."""
 LARGE = "20"
 EPSILONS = ("1", "1", "0.1", "4", LARGE)
+_KINDS = (
+    *("count", "count", "count", "sample", "sample", "sum", "mean", "sql"),
+    *("quantile", "distinct"),
+)
 _USUAL = ("one-sided", "one-sided", "rr", "auto", "laplace", "residual", "hybrid")
 _PARTS = {
     Type.DATE: ("weekday({})",),
@@ -135,7 +139,7 @@ class Asking:
 
     def request(self) -> Request:
         """One of any kind."""
-        kind = self.dice.pick(("count", "count", "count", "sample", "sample", "sum", "mean", "sql"))
+        kind = self.dice.pick(_KINDS)
         arguments = {"epsilon": self.dice.pick(EPSILONS), **getattr(self, f"_{kind}")()}
         if arguments["epsilon"] == LARGE:
             arguments["yes"] = True
@@ -156,7 +160,19 @@ class Asking:
         asked = self._filter()
         if self.dice.one_in(2):
             asked["columns"] = self.dice.some(list(self.schema), 4)
-        return asked
+        return {**asked, **self._standing(asked)} if self.dice.one_in(3) else asked
+
+    def _standing(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        """By what a sample is to stand for all units; so few units always have much noise."""
+        leaving = {*asked.get("columns", self.schema)}
+        columns = (ROOM, AGE, ODD, MOMENT, "secret")
+        keys = [each for each in columns if self._known(each) and each in leaving]
+        if not keys or not leaving.issuperset(self.unit):
+            return {}
+        by = list(dict.fromkeys(self._key(each) for each in self.dice.some(keys, 2)))
+        domain = {each: self._domain(each) for each in by if self.dice.below(4)}
+        domain = {each: values for each, values in domain.items() if values}
+        return {"stands_for": by, **({"domain": domain} if domain else {}), "noisy": True}
 
     def _count(self) -> dict[str, Any]:
         asked = self._groups()
@@ -179,6 +195,22 @@ class Asking:
             asked["max_rows"] = 2
         return asked
 
+    def _quantile(self) -> dict[str, Any]:
+        asked = self._groups()
+        asked["column"] = column = self.dice.pick(self._numbers())
+        asked["bounds"] = self.dice.pick(([0, 100], [-5, 31]))
+        asked["at"] = self.dice.pick(([0.5], [0.0, 0.25, 1.0]))
+        if self.unit and column not in self.unit:
+            asked["max_groups"] = self.dice.pick((1, 3))
+        return asked
+
+    def _distinct(self) -> dict[str, Any]:
+        names = [each for each in (ROOM, AGE, ODD, MOMENT) if self._known(each)]
+        asked = {**self._groups(), "column": self._key(self.dice.pick(names))}
+        if self.unit:
+            asked["max_values"] = self.dice.pick((1, 3))
+        return asked
+
     def _sql(self) -> dict[str, Any]:
         key = self.dice.pick(
             [
@@ -189,7 +221,8 @@ class Asking:
         )
         units = f"COUNT(DISTINCT {', '.join(self.unit)})" if self.unit else "COUNT(*)"
         column = self.dice.pick(self._numbers())
-        figures = [units, f"SUM({column})", f"AVG({column})"]
+        figures = [units, f"SUM({column})", f"AVG({column})", f"MEDIAN({column})"]
+        figures.append(f"COUNT(DISTINCT {column})")
         chosen = ", ".join(self.dice.some(figures, 2))
         where = self._filter().get("where")
         text = f"SELECT {key} AS g, {chosen} FROM data"
@@ -200,11 +233,11 @@ class Asking:
         )
         asked: dict[str, Any] = {
             "query": text,
-            "bounds": {column: 50},
+            "bounds": {column: [0, 50] if "MEDIAN" in text else 50},
             "mechanism": self.dice.pick(("one-sided", "rr", "auto")),
         }
         if self.unit:
-            asked |= {"max_groups": 2, "max_rows": 2}
+            asked |= {"max_groups": 2, "max_rows": 2, "max_values": 2}
         return asked
 
     def _groups(self) -> dict[str, Any]:

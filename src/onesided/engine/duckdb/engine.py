@@ -240,6 +240,10 @@ class DuckDBEngine:
         percent = self._connection.query_progress()
         return percent / 100 if percent >= 0 else None
 
+    def stop(self) -> None:
+        """End the running statement."""
+        self._connection.interrupt()
+
     def close(self) -> None:
         self._connection.close()
         self._spill.remove()
@@ -316,7 +320,9 @@ class DuckDBEngine:
         return is_unreadable(error) and self._mended is None and bool(self._source.rows.checks)
 
     def _mend(self) -> None:
-        self._mended = mended(self._connection, self._source, self._arrow, self._spill.path)
+        # Columns of lookup tables are not in these files, and were read at the opening.
+        own = pa.schema([field for field in self._arrow if field.name in self._source.kinds])
+        self._mended = mended(self._connection, self._source, own, self._spill.path)
         self._unread.clear()
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onesided.data import Covers, Histogram, Interval, Measured, Measurement, MeasurementTerms
+from onesided.data.expectation import NO_TWO_ALIKE
 from onesided.data.histogram import Counts
 from onesided.loss import Loss
 from onesided.mechanisms.base import Mechanism, PublicShape, of_one_class
@@ -49,7 +50,7 @@ class BucketAlgorithm(Mechanism):
     (a, a) with fixed n. Where n is None it must do without (a noisy total, say).
     """
 
-    assumes: ClassVar[str] = "no two groups are alike"
+    assumes: ClassVar[str] = NO_TWO_ALIKE
     #: Whether `run` makes use of the public number of units where it is handed over.
     reads_n: ClassVar[bool] = False
     #: The intervals that an answer has.

@@ -7,26 +7,25 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
 
+from onesided.data.planned.curve import Curve
+from onesided.data.planned.least import MOST_PLANNED, Aim
+from onesided.data.planned.option import Missing, Option
 from onesided.errors import MechanismRefused
 from onesided.loss import show
 from onesided.mechanisms.base import Kind
 from onesided.mechanisms.registry import mechanism, mechanism_names
 from onesided.mechanisms.rr import RandomizedResponse
 from onesided.session.asking import Asker
-from onesided.session.best_bound import Curve, bound_curve, with_bound, without_bound
+from onesided.session.best_bound import bound_curve, with_bound, without_bound
 from onesided.session.grouping import Grouping
-from onesided.session.planning.least import MOST_PLANNED, Aim
-from onesided.session.planning.plan import Option
 from onesided.session.planning.pricing import Pricing
-from onesided.session.questions.base import Missing
 from onesided.session.questions.counts import COUNT, CountingQuestion
 from onesided.session.questions.expected import Expectation
 from onesided.session.questions.figures import GroupQuestion
-from onesided.session.questions.ranked import RankedCounts
 from onesided.session.scope import Scope
 from onesided.session.supposed import Supposed
 
-PlannedQuestion: TypeAlias = GroupQuestion | RankedCounts
+PlannedQuestion: TypeAlias = GroupQuestion
 """A question about groups that a plan can be made of."""
 
 
@@ -114,13 +113,16 @@ def option(
     """A question with its price, and what to expect of it."""
     price = pricing.price(question)
     missing = question.missing
+    expected = Expectation.of_question(bounded(question, likely_bound), supposed)
     if price.again:
         note = note or "paid for already: the same answer again"
     return Option(
         figure=figure,
         mechanism=question.by,
         epsilon=question.epsilon,
-        expectation=Expectation.of_question(bounded(question, likely_bound), supposed),
+        errors={} if expected is None else expected.errors,
+        assumes="" if expected is None else expected.assumes,
+        of=None if expected is None else expected.of,
         cost=price.cost,
         plain_cost=price.plain,
         fits=price.fits,

@@ -8,27 +8,32 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
+from onesided.data.planned.allocation import Allocation, Wish, allocated, wishes
+from onesided.data.planned.curve import Curve
+from onesided.data.planned.least import MOST_PLANNED, Aim
+from onesided.data.planned.option import Option, cheapness, usefulness
+from onesided.data.planned.plan import ErrorAt, Plan
+from onesided.data.planned.price import Price
+from onesided.data.planned.sample import SamplePlan
 from onesided.data.release import TableRelease
 from onesided.errors import RequestError
 from onesided.language.tree import Value
 from onesided.loss import Number, privacy_budget, privacy_loss, show
 from onesided.policy import Policy
 from onesided.session.asking import Asker, MaxGroups
-from onesided.session.best_bound import Curve, left_out
+from onesided.session.best_bound import left_out
 from onesided.session.books import Books
 from onesided.session.grouping import Grouping
 from onesided.session.lookups import row_costs
 from onesided.session.maps import map_notes
-from onesided.session.planning.allocation import Allocation, Wish, allocated, wishes
 from onesided.session.planning.learnt import Learnt
-from onesided.session.planning.least import MOST_PLANNED, Aim
 from onesided.session.planning.options import CountWays, PlannedQuestion, bounded, option
-from onesided.session.planning.plan import ErrorAt, Option, Plan, cheapness, usefulness
-from onesided.session.planning.pricing import Price, Pricing
-from onesided.session.planning.samples import SamplePlan, sample_plan
+from onesided.session.planning.pricing import Pricing
+from onesided.session.planning.samples import sample_plan
+from onesided.session.questions.composed import AskedStatement
 from onesided.session.questions.expected import Expectation
-from onesided.session.questions.select import AskedSelect
 from onesided.session.scope import Scope
+from onesided.session.standing import drawn, sampling
 from onesided.session.supposed import Basis, Supposed
 from onesided.session.zones import zone_notes
 from onesided.spelling import arguments_named
@@ -139,12 +144,8 @@ class Planner:
         **asked: Any,
     ) -> Plan:
         """A sum by group; `asked` are the other arguments of `Dataset.sum`."""
-        supposing, aim = Supposing(nonsensitive_share, groups), Aim.of(epsilon, error)
-        return self._together(
-            lambda exact: {column: self.asking.sum(exact, column, by, where, **asked)},
-            aim,
-            supposing,
-        )
+        aim, supposing = Aim.of(epsilon, error), Supposing(nonsensitive_share, groups)
+        return self._of_column(self.asking.sum, (column, by, where), asked, aim, supposing)
 
     @arguments_named
     def mean(
@@ -160,12 +161,8 @@ class Planner:
         **asked: Any,
     ) -> Plan:
         """A mean by group; `asked` are the other arguments of `Dataset.mean`."""
-        supposing, aim = Supposing(nonsensitive_share, groups), Aim.of(epsilon, error)
-        return self._together(
-            lambda exact: {column: self.asking.mean(exact, column, by, where, **asked)},
-            aim,
-            supposing,
-        )
+        aim, supposing = Aim.of(epsilon, error), Supposing(nonsensitive_share, groups)
+        return self._of_column(self.asking.mean, (column, by, where), asked, aim, supposing)
 
     @arguments_named
     def quantile(
@@ -184,12 +181,25 @@ class Planner:
 
         `asked` are the other arguments of `Dataset.quantile`.
         """
-        supposing, aim = Supposing(nonsensitive_share, groups), Aim.of(epsilon, error)
-        return self._together(
-            lambda exact: {column: self.asking.quantile(exact, column, by, where, **asked)},
-            aim,
-            supposing,
-        )
+        aim, supposing = Aim.of(epsilon, error), Supposing(nonsensitive_share, groups)
+        return self._of_column(self.asking.quantile, (column, by, where), asked, aim, supposing)
+
+    @arguments_named
+    def distinct(
+        self,
+        column: str,
+        by: Sequence[str] | str = (),
+        where: str | None = None,
+        *,
+        epsilon: Number | None = None,
+        error: Number | None = None,
+        nonsensitive_share: float | None = None,
+        groups: int | None = None,
+        **asked: Any,
+    ) -> Plan:
+        """Numbers of values by group; `asked` are the other arguments of `Dataset.distinct`."""
+        aim, supposing = Aim.of(epsilon, error), Supposing(nonsensitive_share, groups)
+        return self._of_column(self.asking.distinct, (column, by, where), asked, aim, supposing)
 
     @arguments_named
     def sql(
@@ -286,12 +296,23 @@ class Planner:
         **asked: Any,
     ) -> SamplePlan:
         """How many units a sample would hold; `asked` are the other arguments of `sample`."""
-        question = self.asking.sample(privacy_loss(epsilon), where, columns, **asked)
-        supposing = Supposing(nonsensitive_share)
+        exact, supposing = privacy_loss(epsilon), Supposing(nonsensitive_share)
+        question = sampling(self.asking, exact, where, columns, **asked)
         with self.turn:
             pricing = self._pricing()
-            learnt = Learnt(self.asking.facts, pricing, question.scope)
+            learnt = Learnt(self.asking.facts, pricing, drawn(question).scope)
             return sample_plan(question, learnt, share=supposing.nonsensitive_share)
+
+    def _of_column(
+        self,
+        ask: Callable[..., PlannedQuestion],
+        named: tuple[str, Sequence[str] | str, str | None],
+        asked: Mapping[str, Any],
+        aim: Aim,
+        supposing: Supposing,
+    ) -> Plan:
+        """A figure of one column."""
+        return self._together(lambda exact: {named[0]: ask(exact, *named, **asked)}, aim, supposing)
 
     def _counted(self, groups: Grouping, within: Scope, aim: Aim, supposing: Supposing) -> Plan:
         with self.turn:
@@ -352,16 +373,21 @@ class Planner:
         together: Price | None = None,
         error_at: ErrorAt | None = None,
     ) -> Plan:
-        units = self.asking.facts.units
+        units, supposed = self.asking.facts.units, basis.supposed
+        facts = groups.public(units, supposed=supposed)
         return Plan(
             by=tuple(groups.details["by"]),
             where=groups.details["where"],
-            facts=groups.public(units, supposed=basis.supposed),
-            basis=basis,
+            units=facts.n,
+            groups=facts.bins,
+            max_groups=facts.k,
+            nonsensitive_share=supposed.nonsensitive_share,
+            supposed_groups=supposed.groups if facts.bins is None else None,
+            sources=basis.sources,
             left=pricing.left,
             budget=pricing.budget,
             rows=tuple(options),
-            left_out=left_out(groups, basis.supposed, units),
+            left_out=left_out(groups, supposed, units),
             curve=curve,
             together=together,
             lookups=row_costs(self.asking.facts.lookups),
@@ -387,6 +413,6 @@ def _largest(questions: Mapping[str, PlannedQuestion], supposed: Supposed) -> fl
     return max(known) if len(known) == len(found) else None
 
 
-def figures_of(statement: AskedSelect) -> dict[str, PlannedQuestion]:
+def figures_of(statement: AskedStatement) -> dict[str, PlannedQuestion]:
     """The questions of a SELECT by the names of its figures."""
-    return {asked.name: question for asked, question in statement.questions.items()}
+    return dict(statement.figures)

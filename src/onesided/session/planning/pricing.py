@@ -7,28 +7,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
+from onesided.data.planned.price import Price
 from onesided.errors import RequestError
 from onesided.ledger import Balance, Charge, ChargeRecord, ChargeState, StoredRelease
 from onesided.loss import Loss
 from onesided.session.kernel import Kernel
 from onesided.session.questions.base import Question, TwoStep
 from onesided.session.scope import Scope
-
-
-@dataclass(frozen=True)
-class Price:
-    """What a question costs.
-
-    - `cost`: what it would add to the account's ε; None where the account cannot book it.
-    - `plain`: what it would add to the plain sum of ε.
-    - `fits`: whether the account can pay it.
-    - `again`: it is paid for already.
-    """
-
-    cost: Fraction | None
-    plain: Fraction
-    fits: bool
-    again: bool = False
 
 
 @dataclass(frozen=True)

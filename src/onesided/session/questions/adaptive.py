@@ -16,6 +16,7 @@ from onesided.data.release import payload_of, table_of
 from onesided.loss import Loss
 from onesided.mechanisms.base import AdaptiveMechanism, Choice, Probe
 from onesided.randomness import seeded
+from onesided.session.places import places_of
 from onesided.session.questions.base import ReleaseTerms, Runnable, TwoStep
 from onesided.session.questions.counts import CountingQuestion
 from onesided.session.table import Reading
@@ -98,20 +99,8 @@ class _Decided(Runnable):
 
 
 def positions(listed: pa.Table, known: pa.Table) -> NDArray[np.int64]:
-    """Where each of the `listed` keys stands among the `known` ones, of which it is one.
-
-    Columns are compared by Arrow as they are: keys of any value find themselves, NaN and NULL too.
-    """
-    codes = np.zeros(len(listed) + len(known), dtype=np.int64)
-    for some, every in zip(listed.columns, known.columns, strict=True):
-        column = pa.chunked_array([*some.chunks, *every.chunks], every.type)
-        encoded = column.combine_chunks().dictionary_encode(null_encoding="encode")
-        both = np.stack([codes, encoded.indices.to_numpy().astype(np.int64)])
-        codes = np.unique(both, axis=1, return_inverse=True)[1].reshape(-1)
-    sought, there = codes[: len(listed)], codes[len(listed) :]
-    order = np.argsort(there, kind="stable")
-    places: NDArray[np.int64] = order[np.searchsorted(there, sought, sorter=order)]
-    return places
+    """Where each of the `listed` keys stands among the `known` ones, of which it is one."""
+    return places_of(listed, known)
 
 
 def _written(listed: Sequence[pa.ChunkedArray], probe: Probe) -> bytes:

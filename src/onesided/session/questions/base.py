@@ -5,12 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import Enum
 from fractions import Fraction
 from typing import Any, ClassVar
 
 import pyarrow as pa
 
+from onesided.data.planned.option import Missing
 from onesided.ledger import Spending
 from onesided.loss import Loss
 from onesided.session.facts import DatasetFacts
@@ -22,16 +22,9 @@ from onesided.session.table import Reading
 COINS = "keyed coins (SHA-256); the promise is computational"
 """The randomness of samples, in words."""
 
-LOOK, BOUND_LOOK = "probe", "max_groups"
-LOOKS = (BOUND_LOOK, LOOK)
+LOOK, BOUND_LOOK, KEYS_LOOK = "probe", "max_groups", "keys"
+LOOKS = (BOUND_LOOK, KEYS_LOOK, LOOK)
 """What the stored looks of a question in steps are called, in the order in which they are taken."""
-
-
-class Missing(Enum):
-    """What a question may have to say before it can be answered."""
-
-    MAX_GROUPS = "max_groups"
-    DOMAIN = "a declared domain"
 
 
 @dataclass(frozen=True, kw_only=True)

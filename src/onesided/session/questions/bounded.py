@@ -12,10 +12,11 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from onesided.data.planned.curve import Curve
 from onesided.data.release import ReleaseKind
 from onesided.loss import Loss, show
 from onesided.mechanisms.one_sided import OneSided
-from onesided.session.best_bound import Curve, bound_curve, with_bound
+from onesided.session.best_bound import bound_curve, with_bound
 from onesided.session.grouping import Grouping, spelled_parameters
 from onesided.session.questions.base import (
     BOUND_LOOK,

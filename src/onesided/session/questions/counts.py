@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onesided.data import Measured, MeasurementTerms
+from onesided.data.planned.option import Missing
 from onesided.data.release import ReleaseKind, payload_of
 from onesided.errors import RequestError
 from onesided.loss import Loss
@@ -18,7 +19,7 @@ from onesided.mechanisms.base import Mechanism, PublicShape
 from onesided.session.answers import Layout
 from onesided.session.by_policy import only_sensitive
 from onesided.session.grouping import Grouping, spelled_parameters
-from onesided.session.questions.base import Missing, Question, ReleaseTerms, Runnable
+from onesided.session.questions.base import Question, ReleaseTerms, Runnable
 from onesided.session.questions.expected import expected_json
 from onesided.session.requests import Request
 from onesided.session.supposed import NOTHING_KNOWN, Supposed
@@ -103,7 +104,7 @@ class CountingQuestion(Question):
             noise=said.noise,
             randomness=self.randomness,
             columns=layout.schema,
-            error={**layout.covered, **expected_json(self)},
+            error={**layout.covered, **expected_json(self), **_variance(said)},
         )
 
     def layout(self, said: MeasurementTerms) -> Layout:
@@ -179,6 +180,11 @@ class Counts(CountingQuestion, Runnable):
         keys, data = reading.histogram(self.groups, only_sensitive=self.bins_by_policy)
         measurement = self.mechanism.measure(data, self.epsilon, reading.rng)
         return payload_of(self.layout(self.said).table(keys, data, measurement))
+
+
+def _variance(said: MeasurementTerms) -> dict[str, str]:
+    """That of a group's noise, for whoever computes with the released figures."""
+    return {} if said.variance is None else {"variance_per_group": f"{said.variance:.6g}"}
 
 
 def resized(public: PublicShape, size: float) -> PublicShape:

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 import pyarrow.compute as pc
 
+from onesided.data.release import ReleaseKind
 from onesided.data.units import Unit
 from onesided.engine.base import Lookup
 from onesided.engine.lookups import found
@@ -18,22 +19,30 @@ from onesided.language import BoundPredicate, Key, Predicate, Schema
 from onesided.language.query import Aggregate, Select, SelectFigure, key_text, public_column
 from onesided.language.ranges import Range, proven_range
 from onesided.language.tree import Column
+from onesided.language.types import NUMERIC
 from onesided.loss import Number, rational
 from onesided.mechanisms.one_sided import OneSided
 from onesided.session.amounts import Amount, rows_amount, value_amount
+from onesided.session.cells import cells_of
 from onesided.session.domains import both
 from onesided.session.facts import DatasetFacts
 from onesided.session.grouping import Grouping
 from onesided.session.public import determined, lookups
+from onesided.session.questions.bounded import AUTO
 from onesided.session.questions.choosing import counting
 from onesided.session.questions.counts import CountingQuestion
+from onesided.session.questions.distinct import DistinctCounts, valued
+from onesided.session.questions.found_bounds import BoundedTotals, present
+from onesided.session.questions.ranked import RankedCounts, celled
 from onesided.session.questions.sums import Means, Sums, TotalsQuestion, present_groups
 from onesided.session.results import AskedFigure
 from onesided.session.scope import Scope
 
-Bound: TypeAlias = Number | tuple[Number, Number]
+Bound: TypeAlias = Number | str | tuple[Number, Number]
 
-GroupQuestion: TypeAlias = CountingQuestion | TotalsQuestion
+GroupQuestion: TypeAlias = (
+    CountingQuestion | TotalsQuestion | BoundedTotals | RankedCounts | DistinctCounts
+)
 """A question about groups."""
 
 
@@ -43,6 +52,8 @@ class Limits:
 
     - `max_groups`: the most groups that count for one unit.
     - `max_rows`: the most rows that count for one unit in a group, for COUNT(*) and AVG.
+    - `max_values`: the most pairs of a group and a value that count for one unit, for
+      COUNT(DISTINCT …) of anything but the units' key.
     - `bounds`: for each column or expression that is summed, B; or a pair, between which the value
       of each row is known to lie. B is then the most that `max_rows` rows add.
     - `grid`: the width of a step of it.
@@ -53,6 +64,7 @@ class Limits:
 
     max_groups: int | None = None
     max_rows: int | None = None
+    max_values: int | None = None
     bounds: Mapping[str, Bound]
     grid: Mapping[str, Number]
     nonnegative: Collection[str]
@@ -138,6 +150,8 @@ class Figures:
         }
         single = self.facts.rows_are_units
         if figure.aggregate is Aggregate.UNITS:
+            if figure.value is not None and figure.columns != self.facts.unit.columns:
+                return self._distinct(figure.value, groups, around)
             _check_unit(figure, self.facts.unit)
         if figure.aggregate is Aggregate.GROUPS:
             return counting(OneSided.name, groups, **around)
@@ -145,12 +159,46 @@ class Figures:
             return counting(self.limits.mechanism, groups, **around)
         if figure.aggregate is Aggregate.ROWS:
             return Sums(groups=groups, amount=self._rows(figure), **around)
+        if figure.aggregate is Aggregate.QUANTILES:
+            return self._ranked(figure, groups, around)
+        rows = None if single or figure.aggregate is Aggregate.SUM else self._rows(figure)
         amount = self._amount(figure)
-        present = present_groups(groups, amount, self.schema)
+        if amount is None:
+            return self._unbounded(figure, groups, rows, around)
+        there = present_groups(groups, amount, self.schema)
         if figure.aggregate is Aggregate.SUM:
-            return Sums(groups=present, amount=amount, **around)
-        rows = None if single else self._rows(figure)
-        return Means(groups=present, amount=amount, rows=rows, **around)
+            return Sums(groups=there, amount=amount, **around)
+        return Means(groups=there, amount=amount, rows=rows, **around)
+
+    def _ranked(
+        self, figure: SelectFigure, groups: Grouping, around: Mapping[str, Any]
+    ) -> RankedCounts:
+        """The cells that quantiles are read from."""
+        assert figure.value is not None
+        value = figure.value.bind(self.schema)
+        ranges = self._ranges
+        within = ranges.get(value.name) or proven_range(value.typed, ranges)
+        if within is None or within[0] == within[1]:
+            raise RequestError(
+                f"{figure.name} needs to know between which numbers {value.name} lies; say it "
+                f"with bounds, such as {{'{value.name}': (0, 100)}}."
+            )
+        cells = cells_of(value, *within)
+        constant = determined(self._joined, self.facts.unit.columns)
+        beside, single = self.facts.beside(value, groups, self.limits.max_groups, constant)
+        return RankedCounts(
+            kind=ReleaseKind.QUANTILE,
+            groups=celled(beside, cells, self.schema, single=single),
+            cells=cells,
+            **around,
+        )
+
+    def _distinct(self, named: Key, groups: Grouping, around: Mapping[str, Any]) -> DistinctCounts:
+        """The number of values that are not the units' key."""
+        value = named.bind(self.schema)
+        constant = determined(self._joined, self.facts.unit.columns)
+        pairs = valued(self.facts, self.schema, groups, value, self.limits.max_values, constant)
+        return DistinctCounts(groups=groups, pairs=pairs, value=value, **around)
 
     def _rows(self, figure: SelectFigure) -> Amount:
         if self.limits.max_rows is None:
@@ -160,24 +208,46 @@ class Figures:
             )
         return rows_amount(self.limits.max_rows, self.facts.units)
 
-    def _amount(self, figure: SelectFigure) -> Amount:
+    def _unbounded(
+        self,
+        figure: SelectFigure,
+        groups: Grouping,
+        rows: Amount | None,
+        around: Mapping[str, Any],
+    ) -> BoundedTotals:
+        """A sum or mean that finds its own bound."""
+        assert figure.value is not None
+        value = figure.value.bind(self.schema)
+        if value.type not in NUMERIC:
+            raise RequestError(f"{value.name} is {value.type.value}; only numbers can be added up.")
+        kind = ReleaseKind.SUM if figure.aggregate is Aggregate.SUM else ReleaseKind.MEAN
+        said = value.name in self._by_value(dict.fromkeys(self.limits.nonnegative, 1))
+        return BoundedTotals(
+            kind=kind,
+            groups=present(groups, value, self.schema),
+            value=value,
+            schema=self.schema,
+            grid=self._by_value(self.limits.grid).get(value.name),
+            nonnegative=said and kind is ReleaseKind.SUM,
+            rows=rows,
+            **around,
+        )
+
+    def _amount(self, figure: SelectFigure) -> Amount | None:
+        """What a unit adds; None where nobody says how much that may be."""
         assert figure.value is not None
         value, limits = figure.value.bind(self.schema), self.limits
         self.facts.withheld.refuse(value.columns, "added up")
         bounds, grids = self._by_value(limits.bounds), self._by_value(limits.grid)
-        declared = {name: _range(name, pair) for name, pair in bounds.items() if _is_pair(pair)}
-        ranges = {**self._public_ranges, **declared}
+        ranges = self._ranges
         proven = ranges.get(value.name) or proven_range(value.typed, ranges)
         bound = None if value.name in ranges else bounds.get(value.name)
         if bound is None and proven is not None and proven[1] > 0:
             # What each row adds at most, as often as rows of one unit count.
             single = self.facts.rows_are_units
             bound = proven[1] * (1 if single else self._rows(figure).steps)
-        if bound is None:
-            raise RequestError(
-                f"{figure.name} needs a bound on what one unit may add; say it with bounds, such "
-                f"as {{'{value.name}': 100}}."
-            )
+        if bound is None or bound == AUTO:
+            return None
         said = value.name in self._by_value(dict.fromkeys(limits.nonnegative, 1))
         return value_amount(
             value,
@@ -186,6 +256,13 @@ class Figures:
             nonnegative=said or (proven is not None and proven[0] >= 0),
             units=self.facts.units,
         )
+
+    @cached_property
+    def _ranges(self) -> dict[str, Range]:
+        """Between which numbers values lie, as it is declared or public."""
+        bounds = self._by_value(self.limits.bounds)
+        declared = {name: _range(name, pair) for name, pair in bounds.items() if _is_pair(pair)}
+        return {**self._public_ranges, **declared}
 
     @cached_property
     def _public_ranges(self) -> dict[str, Range]:

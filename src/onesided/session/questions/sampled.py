@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from onesided.data import MeasurementTerms
+from onesided.data.planned.option import Missing
 from onesided.data.release import payload_of
 from onesided.mechanisms.base import PublicShape
 from onesided.mechanisms.rr import sample_measurement, sample_terms
-from onesided.session.questions.base import COINS, Missing, Runnable
+from onesided.session.questions.base import COINS, Runnable
 from onesided.session.questions.counts import CountingQuestion
 from onesided.session.supposed import Supposed
 from onesided.session.table import Reading

@@ -7,44 +7,71 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from typing import Any
 
-from onesided.data.release import QueryRelease, Receipt, ReleaseKind, TableRelease, payload_of
-from onesided.language.query import Select, figure_column
-from onesided.language.tree import Value
-from onesided.loss import Loss, show
-from onesided.session.facts import DatasetFacts
-from onesided.session.lookups import lookup_statement
-from onesided.session.maps import map_terms
-from onesided.session.questions.figures import Figures, GroupQuestion, Limits
-from onesided.session.receipts import column_statement, guarantee, loss_statement
-from onesided.session.results import AskedFigure, check_result, result
-from onesided.session.scope import Scope, policy_text
+import pyarrow as pa
+
+from onesided.data.cells import QuantileRelease
+from onesided.data.release import QueryRelease, Receipt, TableRelease, payload_of
+from onesided.language.query import Aggregate, Select, figure_column
+from onesided.session.kernel import Answer
+from onesided.session.questions.figures import GroupQuestion
+from onesided.session.questions.joint_receipt import JointReceipt
+from onesided.session.receipts import column_statement
+from onesided.session.results import AskedFigure, result
+from onesided.session.showing import shown_quantiles, shown_table
 
 
 @dataclass(frozen=True)
 class AskedSelect:
-    """An accepted SELECT with a question for each of its figures, which share `epsilon`."""
+    """An accepted SELECT with a question for each of its figures, which share an ε.
 
-    text: str
+    - `example`: an answer of one made row, of which the types are those of the answer.
+    """
+
     select: Select
     questions: Mapping[AskedFigure, GroupQuestion]
-    facts: DatasetFacts
-    scope: Scope
-    epsilon: Fraction
+    together: JointReceipt
+    example: pa.Table
 
-    def release(self, released: Sequence[TableRelease]) -> QueryRelease:
-        """The rest of the statement, from the releases of its figures in their order."""
-        tables = dict(zip(self.questions, released, strict=True))
-        answer = result(self.select, {asked: each.table for asked, each in tables.items()})
-        receipts = [each.receipt for each in released]
+    @property
+    def figures(self) -> dict[str, GroupQuestion]:
+        """The questions by the names of its figures."""
+        return {asked.name: question for asked, question in self.questions.items()}
+
+    def release(self, answers: Sequence[Answer]) -> QueryRelease:
+        """The rest of the statement, from the answers to its figures in their order."""
+        named = self.shown(answers)
+        answer = self.table(named)
+        receipts = {name: each.receipt for name, each in named.items()}
+        by = [each.name for each in self.select.outputs if each.key is not None]
         content = {
-            **self._receipt(receipts),
+            **self.together.receipt(by, receipts),
             "columns": column_statement(answer.schema),
         }
-        named = {asked.name: table for asked, table in tables.items()}
         return QueryRelease(Receipt(content), payload_of(answer), named, self._sources)
+
+    def shown(self, answers: Sequence[Answer]) -> dict[str, TableRelease]:
+        """The releases of the figures, by their names."""
+        return {
+            asked.name: self._shown(asked, answer)
+            for asked, answer in zip(self.questions, answers, strict=True)
+        }
+
+    def table(self, released: Mapping[str, TableRelease]) -> pa.Table:
+        """What the statement lists."""
+        tables = {asked: self._table(asked, released[asked.name]) for asked in self.questions}
+        return result(self.select, tables)
+
+    def _shown(self, asked: AskedFigure, answer: Answer) -> TableRelease:
+        if asked.figure.aggregate is Aggregate.QUANTILES:
+            return shown_quantiles(answer, self.select.quantiles[asked.figure])
+        return shown_table(answer)
+
+    def _table(self, asked: AskedFigure, released: TableRelease) -> pa.Table:
+        """The keys, and the figures that are computed with."""
+        if isinstance(released, QuantileRelease):
+            return released.side_by_side(self.select.quantiles[asked.figure])
+        return released.table
 
     @property
     def _sources(self) -> dict[str, str]:
@@ -59,73 +86,3 @@ class AskedSelect:
             each.name: figures[each.text] for each in self.select.outputs if each.text in figures
         }
         return {**found, **plain}
-
-    def _receipt(self, receipts: Sequence[Receipt]) -> dict[str, Any]:
-        """One receipt for the whole: the sums of what the figures' receipts say, and these."""
-        loss = Loss.sequential(receipt.loss for receipt in receipts)
-        last = receipts[-1]
-        accounts = [receipt["account"] for receipt in receipts]
-        costs = [Fraction(account["cost"]) for account in accounts]
-        names = [asked.name for asked in self.questions]
-        return {
-            **last.content,
-            "kind": ReleaseKind.SQL.value,
-            "request": {
-                "kind": ReleaseKind.SQL.value,
-                "sql": self.text,
-                "by": [each.name for each in self.select.outputs if each.key is not None],
-                "epsilon": show(self.epsilon),
-            },
-            "figure": "; ".join(
-                f"{name}: {each.figure}" for name, each in zip(names, receipts, strict=True)
-            ),
-            "mechanism": ", ".join(dict.fromkeys(str(each["mechanism"]) for each in receipts)),
-            **loss_statement(loss),
-            **lookup_statement(self.facts.lookups, loss),
-            **map_terms(self.facts.map),
-            "guarantee": guarantee(
-                loss,
-                policy_text(self.scope.policy),
-                self.facts.unit,
-                self.facts.promised,
-                self.facts.extra,
-            ),
-            "noise": "; ".join(dict.fromkeys(str(each["noise"]) for each in receipts)),
-            "error": {name: each["error"] for name, each in zip(names, receipts, strict=True)},
-            "account": {
-                **last["account"],
-                "charges": [number for account in accounts for number in account["charges"]],
-                "cost": show(sum(costs, start=Fraction(0))),
-            },
-            "figures": {
-                name: dict(each.content) for name, each in zip(names, receipts, strict=True)
-            },
-        }
-
-
-def statement(
-    text: str,
-    parameters: Sequence[Value],
-    facts: DatasetFacts,
-    limits: Limits,
-    scope: Scope,
-    epsilon: Fraction,
-) -> AskedSelect:
-    """Read a statement and check every figure, before anything is paid."""
-    # The parser takes a while to load: nothing pays for it before the first text is read.
-    from onesided.language.select import parse_select
-
-    catalogue = facts.catalogue
-    select = parse_select(text, catalogue, parameters, limits.ranges(facts.schema))
-    schema = catalogue.joined(select.joins)
-    figures = Figures(
-        facts=facts,
-        scope=scope,
-        limits=limits,
-        share=epsilon / len(select.figures) / len(select.sets),
-        select=select,
-        schema=schema,
-    )
-    questions = figures.questions()
-    check_result(select, schema)
-    return AskedSelect(text, select, questions, facts, scope, epsilon)

@@ -11,6 +11,7 @@ from typing import ClassVar
 import pyarrow as pa
 
 from onesided.data import Measured
+from onesided.data.planned.option import Missing
 from onesided.data.release import ReleaseKind, payload_of
 from onesided.errors import RequestError
 from onesided.language import Schema
@@ -28,7 +29,7 @@ from onesided.session.amounts import ONE_EACH, Amount
 from onesided.session.answers import Layout
 from onesided.session.domains import both
 from onesided.session.grouping import Grouping
-from onesided.session.questions.base import Missing, Question, ReleaseTerms, Runnable
+from onesided.session.questions.base import Question, ReleaseTerms, Runnable
 from onesided.session.questions.counts import COUNT
 from onesided.session.questions.expected import expected_json
 from onesided.session.requests import Request

@@ -1,0 +1,30 @@
+"""All routes, a file for each group of them."""
+
+from __future__ import annotations
+
+from onesided.server.api import (
+    accounts,
+    approvals,
+    datasets,
+    jobs,
+    operating,
+    people,
+    questions,
+    releases,
+    sessions,
+    stewards,
+)
+from onesided.server.routing import ApiRoute
+
+ROUTES: tuple[ApiRoute, ...] = (
+    *datasets.ROUTES,
+    *questions.ROUTES,
+    *jobs.ROUTES,
+    *releases.ROUTES,
+    *accounts.ROUTES,
+    *approvals.ROUTES,
+    *people.ROUTES,
+    *sessions.ROUTES,
+    *stewards.ROUTES,
+    *operating.ROUTES,
+)

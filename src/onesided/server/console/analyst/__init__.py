@@ -1,0 +1,1 @@
+"""What everybody sees who may ask."""

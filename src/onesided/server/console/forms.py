@@ -1,0 +1,207 @@
+"""What is typed into the form of a question, as the API takes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from onesided.errors import RequestError
+from onesided.lists import split_list
+from onesided.server.console.page import PageCall
+
+Facts: TypeAlias = Mapping[str, Any]
+Body: TypeAlias = dict[str, Any]
+USUAL_EPSILON = "0.5"
+BEST_ONE = "best"
+"""Whatever mechanism the plan says errs least."""
+MOST_KEYS = 3
+_MOMENTS = ("hour", "weekday", "date")
+_WHOLE = ("integer", "bigint", "smallint")
+
+
+@dataclass(frozen=True)
+class KindOfQuestion:
+    """A kind of question: what it is called, and the fields of its form.
+
+    - `planned`: whether its error is known before it is paid.
+    """
+
+    name: str
+    title: str
+    explained: str
+    fields: tuple[str, ...]
+    planned: bool = True
+
+
+KINDS: Mapping[str, KindOfQuestion] = {
+    each.name: each
+    for each in (
+        KindOfQuestion(
+            "count",
+            "Count",
+            "How many records are in each group, such as visits by room and hour.",
+            ("by", "where", "max_groups", "mechanism"),
+        ),
+        KindOfQuestion(
+            "sample",
+            "True records",
+            "A sample of true records, of those that nobody has to protect.",
+            ("columns", "where"),
+        ),
+        KindOfQuestion(
+            "sum",
+            "Sum",
+            "The total of a number in each group, such as minutes by room.",
+            ("column", "bound", "by", "where", "groups_at_most"),
+        ),
+        KindOfQuestion(
+            "mean",
+            "Mean",
+            "The average of a number in each group.",
+            ("column", "bound", "by", "where", "groups_at_most"),
+        ),
+        KindOfQuestion(
+            "sql",
+            "SQL",
+            "A SELECT with COUNT, SUM or AVG, for those who write SQL.",
+            ("statement", "groups_at_most"),
+        ),
+    )
+}
+
+
+def question(call: PageCall, facts: Facts, kind: KindOfQuestion) -> Body:
+    """The question that a form asks; what is left empty is left out."""
+    body: Body = {"kind": kind.name, "epsilon": call.text("epsilon")}
+    for name in kind.fields:
+        body |= _FIELDS[name](call, facts)
+    for name in ("purpose",):
+        if call.text(name):
+            body[name] = call.text(name)
+    if call.text("yes"):
+        body["yes"] = True
+    return body
+
+
+def plan_of(body: Body) -> Body:
+    """The plan of a question: what does not change its error or its price is left out."""
+    left_out = {"purpose", "yes", "fresh", *(("mechanism",) if body["kind"] == "count" else ())}
+    return {name: each for name, each in body.items() if name not in left_out}
+
+
+def keys_of(facts: Facts) -> list[str]:
+    """What a question can be grouped by: columns, and parts of times."""
+    found = []
+    for column in facts["columns"]:
+        if column["name"] in facts["withheld"]:
+            continue
+        name, kind = column["name"], column["type"]
+        if kind.startswith("timestamp"):
+            found += [f"{each}({_quoted(name)})" for each in _MOMENTS]
+        else:
+            found.append(_quoted(name))
+    return found
+
+
+def columns_of(facts: Facts) -> list[str]:
+    """The columns that may leave."""
+    return [each["name"] for each in facts["columns"] if each["name"] not in facts["withheld"]]
+
+
+def _quoted(name: str) -> str:
+    """A column as it is named in a key: plain where it can be."""
+    plain = name.isascii() and name.replace("_", "a").isalnum() and not name[:1].isdigit()
+    return name if plain else '"' + name.replace('"', '""') + '"'
+
+
+def _by(call: PageCall, facts: Facts) -> Body:
+    keys = call.form.get("by", ())
+    values = call.form.get("values", ())
+    chosen: list[str] = []
+    domain: dict[str, list[Any]] = {}
+    for place, key in enumerate(each.strip() for each in keys):
+        if not key or key in chosen:
+            continue
+        chosen.append(key)
+        listed = values[place].strip() if place < len(values) else ""
+        if listed:
+            domain[key] = _values(key, listed, facts)
+    return {**({"by": chosen} if chosen else {}), **({"domain": domain} if domain else {})}
+
+
+def _values(key: str, listed: str, facts: Facts) -> list[Any]:
+    """The values that a key may have, as its column holds them; * stands for all others."""
+    kind = next((each["type"] for each in facts["columns"] if each["name"] == key), "")
+    whole = kind.startswith(_WHOLE) or kind.startswith("int") or "(" in key
+    return [_value(each.strip(), whole=whole) for each in split_list(listed) if each.strip()]
+
+
+def _value(text: str, *, whole: bool) -> Any:
+    if whole and text.removeprefix("-").isascii() and text.removeprefix("-").isdecimal():
+        return int(text)
+    return text
+
+
+def _text(name: str) -> Any:
+    def read(call: PageCall, facts: Facts) -> Body:
+        return {name: call.text(name)} if call.text(name) else {}
+
+    return read
+
+
+def _columns(call: PageCall, facts: Facts) -> Body:
+    chosen = call.texts("columns")
+    return {"columns": chosen} if chosen and chosen != columns_of(facts) else {}
+
+
+def _max_groups(call: PageCall, facts: Facts) -> Body:
+    text = call.text("max_groups")
+    if not text or text == "auto":
+        return {"max_groups": text} if text else {}
+    return {"max_groups": whole_number("The number of groups", text)}
+
+
+def _mechanism(call: PageCall, facts: Facts) -> Body:
+    chosen = call.text("mechanism", BEST_ONE)
+    return {} if chosen in (BEST_ONE, "auto") else {"mechanism": chosen}
+
+
+def whole_number(name: str, text: str) -> int:
+    """A whole number that is typed."""
+    if not text.isascii() or not text.isdecimal() or len(text) > 15:
+        raise RequestError(f"{name} must be a whole number.")
+    return int(text)
+
+
+_FIELDS: Mapping[str, Any] = {
+    "by": _by,
+    "where": _text("where"),
+    "columns": _columns,
+    "column": _text("column"),
+    "bound": _text("bound"),
+    "statement": _text("statement"),
+    "max_groups": _max_groups,
+    "groups_at_most": _max_groups,
+    "mechanism": _mechanism,
+}
+
+
+def typed(call: PageCall) -> dict[str, Any]:
+    """What stands in the form, so that it stands there again after a refusal."""
+    return {
+        "by": padded(call.form.get("by", ()), MOST_KEYS),
+        "values": padded(call.form.get("values", ()), MOST_KEYS),
+        "columns": call.texts("columns"),
+        **{name: call.text(name) for name in _TEXTS},
+        "epsilon": call.text("epsilon", USUAL_EPSILON),
+    }
+
+
+def padded(values: Iterable[str], length: int) -> Sequence[str]:
+    """So many texts, of which the last ones may be empty."""
+    found = list(values)[:length]
+    return [*found, *[""] * (length - len(found))]
+
+
+_TEXTS = ("where", "column", "bound", "statement", "max_groups", "purpose", "yes")

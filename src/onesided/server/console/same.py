@@ -1,0 +1,88 @@
+"""The same question in Python, on the command line and over HTTP, to copy."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+from onesided.server.served import Served
+
+_PYTHON = "import onesided as osd\n\nds = osd.connect({address!r})  # your token: ONESIDED_TOKEN\n"
+
+
+def origin(served: Served) -> str:
+    """How the server is reached: by the first name that it is known by."""
+    config = served.config
+    return f"https://{config.hosts[0]}" if config.secure and config.hosts else config.address
+
+
+def question_ways(served: Served, dataset: str, body: Mapping[str, Any]) -> dict[str, str]:
+    """The ways to ask a question."""
+    address = f"{origin(served)}/{dataset}"
+    kind = body["kind"]
+    fields = {name: each for name, each in body.items() if name != "kind"}
+    return {
+        "Python": _python(address, kind, fields),
+        "Command line": _command(address, kind, fields),
+        "HTTP": _http(f"{origin(served)}/api/v1/datasets/{dataset}/questions", body),
+    }
+
+
+def reading_ways(served: Served, dataset: str, number: int) -> dict[str, str]:
+    """The ways to read a release."""
+    url = f"{origin(served)}/api/v1/datasets/{dataset}/releases/{number}/data"
+    address = f"{origin(served)}/{dataset}"
+    return {
+        "Python": _PYTHON.format(address=address) + f"ds.released({number}).table",
+        "HTTP": f'curl -H "Authorization: Bearer $ONESIDED_TOKEN" \\\n  -H "Accept: text/csv" \\\n'
+        f"  {shlex.quote(url)}",
+    }
+
+
+def relaxes_ways(policy: str, than: str) -> dict[str, str]:
+    """The ways to compare two policies."""
+    return {
+        "Python": f"osd.Policy({policy!r}).relaxes(osd.Policy({than!r}))",
+        "Command line": shlex.join(["onesided", "policy", "relaxes", policy, than]),
+    }
+
+
+def _python(address: str, kind: str, fields: Mapping[str, Any]) -> str:
+    given = dict(fields)
+    first = [repr(given.pop("statement"))] if kind == "sql" else []
+    arguments = ", ".join([*first, *(f"{name}={value!r}" for name, value in given.items())])
+    return _PYTHON.format(address=address) + f"ds.{kind}({arguments})"
+
+
+def _command(address: str, kind: str, fields: Mapping[str, Any]) -> str:
+    given = dict(fields)
+    words = ["onesided", kind]
+    if kind == "sql":
+        words.append(given.pop("statement"))
+    words.append(address)
+    for name, value in given.items():
+        option = f"--{name.replace('_', '-')}"
+        if value is True:
+            words.append(option)
+        elif isinstance(value, dict):
+            words += [part for each in value.items() for part in (option, _domain(*each))]
+        elif isinstance(value, list):
+            words += [option, ",".join(map(str, value))]
+        else:
+            words += [option, str(value)]
+    return " ".join(map(shlex.quote, words))
+
+
+def _domain(key: str, values: list[Any]) -> str:
+    return f"{key}={','.join(map(str, values))}"
+
+
+def _http(url: str, body: Mapping[str, Any]) -> str:
+    said = shlex.quote(json.dumps(body, ensure_ascii=False))
+    return (
+        'curl -H "Authorization: Bearer $ONESIDED_TOKEN" \\\n'
+        '  -H "Content-Type: application/json" \\\n'
+        f"  -d {said} \\\n  {shlex.quote(url)}"
+    )

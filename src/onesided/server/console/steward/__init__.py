@@ -1,0 +1,1 @@
+"""What stewards see: their data, their promise, the people, and the account."""

@@ -1,0 +1,46 @@
+"""The ledger: whether its chain is whole, and what it holds, for stewards and auditors."""
+
+from __future__ import annotations
+
+from onesided.server.api.accounts import show_ledger, verify_ledger
+from onesided.server.api.datasets import list_datasets
+from onesided.server.console.analyst.datasets import spending
+from onesided.server.console.page import ConsolePage, PageCall, Seen, Shown
+from onesided.server.routing import AUDITOR, STEWARD, Reply
+from onesided.visible import json_text
+
+MOST_LISTED = 100
+READERS = (STEWARD, AUDITOR)
+
+
+def show_chain(call: PageCall) -> Seen:
+    exported = call.api(show_ledger)
+    entries = exported["entries"]
+    accounts = [
+        {"name": each["name"], "account": spending(call, each["name"])}
+        for each in call.api(list_datasets)["datasets"]
+        if each["open"]
+    ]
+    return Shown(
+        "ledger.html",
+        {
+            "verified": call.api(verify_ledger),
+            "entries": list(reversed(entries[-MOST_LISTED:])),
+            "more": max(len(entries) - MOST_LISTED, 0),
+            "accounts": accounts,
+        },
+    )
+
+
+def take_export(call: PageCall) -> Seen:
+    text = json_text(call.api(show_ledger))
+    name = 'attachment; filename="ledger.json"'
+    return Reply(
+        text.encode(), headers={"Content-Disposition": name}, media_type="application/octet-stream"
+    )
+
+
+PAGES = (
+    ConsolePage(path="/ledger", handler=show_chain, roles=READERS),
+    ConsolePage(path="/ledger/ledger.json", handler=take_export, roles=READERS),
+)

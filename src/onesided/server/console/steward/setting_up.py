@@ -1,0 +1,125 @@
+"""A new data set, one question to a page: which file, who is one record, who is sensitive."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import PurePath
+from typing import Any
+
+from onesided.server.api.stewards import (
+    add_dataset,
+    check_policy,
+    check_source,
+    list_sources,
+    look,
+)
+from onesided.server.console.page import (
+    ConsolePage,
+    MovedOn,
+    PageCall,
+    Seen,
+    Shown,
+    address,
+    refusal,
+)
+from onesided.server.routing import STEWARD
+
+USUAL_BUDGET = "2"
+ROWS = "rows"
+_STEPS = ("file", "unit", "policy", "publish")
+
+
+def choose_file(call: PageCall) -> Seen:
+    return Shown("new_file.html", {"sources": call.api(list_sources)["sources"], "refused": ""})
+
+
+def take_step(call: PageCall) -> Seen:
+    """Check what was said on one page, and show the next; what was said travels in the form."""
+    step = call.text("step")
+    back = call.text("back")
+    try:
+        columns = call.api(look, {"source": call.text("source")})["columns"]
+    except Exception as error:
+        return _file(call, refusal(error, steward=True))
+    chosen = _chosen(call, columns)
+    if back in _STEPS:
+        return _page(back, call, chosen, "")
+    try:
+        return _next(step, call, chosen)
+    except Exception as error:
+        return _page(step, call, chosen, refusal(error, steward=True))
+
+
+def live_policy(call: PageCall) -> Seen:
+    """What is to be said of a policy while it is typed."""
+    policy = call.text("policy")
+    if not policy:
+        return Shown("policy_said.html", {"found": None, "said": ""})
+    try:
+        found = call.api(check_policy, {"policy": policy, "source": call.text("source")})
+    except Exception as error:
+        return Shown("policy_said.html", {"found": None, "said": refusal(error, steward=True)})
+    return Shown("policy_said.html", {"found": found, "said": ""})
+
+
+def _next(step: str, call: PageCall, chosen: Mapping[str, Any]) -> Seen:
+    if step == "file":
+        return _page("unit", call, chosen, "")
+    if step == "unit":
+        if not chosen["unit"]:
+            said = "Say what names one record, or that each row is one."
+            return _page("unit", call, chosen, said)
+        return _page("policy", call, chosen, "")
+    described: dict[str, Any] = {name: chosen[name] for name in ("source", "unit", "policy")}
+    if step == "policy":
+        if not chosen["policy"]:
+            return _page("policy", call, chosen, "Say who is to be protected.")
+        return _page("publish", call, {**chosen, "checked": call.api(check_source, described)}, "")
+    made = call.api(add_dataset, {**described, "name": chosen["name"], "budget": chosen["budget"]})
+    return MovedOn(address("data", made["name"]) + "?new=1")
+
+
+def _chosen(call: PageCall, columns: list[dict[str, str]]) -> dict[str, Any]:
+    """What was said so far, with what is usual."""
+    unit: Any = call.texts("unit")
+    source = call.text("source")
+    return {
+        "source": source,
+        "columns": columns,
+        "unit": ROWS if ROWS in unit else unit,
+        "policy": call.text("policy"),
+        "budget": call.text("budget", USUAL_BUDGET),
+        "name": call.text("name") or _usual_name(source),
+        "checked": None,
+    }
+
+
+def _usual_name(source: str) -> str:
+    stem = PurePath(source).name.partition(".")[0]
+    return re.sub(r"[^A-Za-z0-9_-]+", "-", stem).strip("-")[:60] or "data"
+
+
+def _page(step: str, call: PageCall, chosen: Mapping[str, Any], refused: str) -> Seen:
+    if step not in _STEPS or step == "file":
+        return _file(call, refused)
+    facts = {**chosen, "refused": refused, "step": _STEPS.index(step) + 1}
+    if step == "publish" and chosen["checked"] is None:
+        said = {name: chosen[name] for name in ("source", "unit", "policy")}
+        facts["checked"] = call.api(check_source, said)
+    found: Mapping[str, Any] = {}
+    if step == "policy":
+        found = live_policy(call).facts  # type: ignore[union-attr]
+    return Shown(f"new_{step}.html", {**facts, **found}, 400 if refused else 200)
+
+
+def _file(call: PageCall, refused: str) -> Seen:
+    sources = call.api(list_sources)["sources"]
+    return Shown("new_file.html", {"sources": sources, "refused": refused}, 400 if refused else 200)
+
+
+PAGES = (
+    ConsolePage(path="/new", handler=choose_file, roles=(STEWARD,)),
+    ConsolePage(path="/new", handler=take_step, method="POST", roles=(STEWARD,)),
+    ConsolePage(path="/new/policy", handler=live_policy, method="POST", roles=(STEWARD,)),
+)

@@ -1,0 +1,33 @@
+"""Questions, states and times in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+STATES: Mapping[str, str] = {
+    "awaiting": "Waits for a steward",
+    "accepted": "On its way",
+    "done": "Answered",
+    "failed": "Not answered in time",
+    "refused": "Refused by a steward",
+    "cancelled": "Taken back",
+    "expired": "Not decided in time",
+}
+
+
+def asked_in_words(question: Mapping[str, Any]) -> str:
+    """A question as a line of a list: what is counted, by what and where."""
+    kind = str(question.get("kind", "release"))
+    if question.get("statement"):
+        return " ".join(str(question["statement"]).split())
+    what = {"sample": "true records", "sql": "figure"}.get(kind, kind)
+    column = question.get("column")
+    what = what[:1].upper() + what[1:]
+    parts = [f"{what} of {column}" if column else what]
+    by = question.get("by")
+    if by:
+        parts.append("by " + (by if isinstance(by, str) else ", ".join(map(str, by))))
+    if question.get("where"):
+        parts.append(f"where {question['where']}")
+    return " ".join(parts)

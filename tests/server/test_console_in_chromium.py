@@ -1,0 +1,303 @@
+"""The console in a real browser: an analyst and a steward at work, and what a page must be."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from onesided.ledger.desk import PersonRole, Rights, TokenPurpose
+from support.chromium import browser
+from support.serving import ServerAtWork, describe, serving
+from support.visits import write_visits
+
+# What axe-core finds most: texts too pale for their ground, fields and regions without a name.
+FAULTS = """() => {
+  const wrong = [];
+  const shade = (colour) => {
+    const [r, g, b, a] = colour.match(/[\\d.]+/g).map(Number);
+    const part = (c) => ((c /= 255) <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+    return { light: 0.2126 * part(r) + 0.7152 * part(g) + 0.0722 * part(b), solid: a !== 0 };
+  };
+  const ground = (each) => {
+    for (; each; each = each.parentElement) {
+      const found = shade(getComputedStyle(each).backgroundColor);
+      if (found.solid) return found.light;
+    }
+    return shade(getComputedStyle(document.body).backgroundColor).light;
+  };
+  for (const each of document.querySelectorAll("body *:not(svg *)")) {
+    const own = [...each.childNodes].some((n) => n.nodeType === 3 && n.data.trim());
+    if (!own || !each.checkVisibility()) continue;
+    const [ink, paper] = [shade(getComputedStyle(each).color).light, ground(each)];
+    const ratio = (Math.max(ink, paper) + 0.05) / (Math.min(ink, paper) + 0.05);
+    if (ratio < 4.5) wrong.push(`${ratio.toFixed(2)} ${each.outerHTML.slice(0, 80)}`);
+  }
+  for (const each of document.querySelectorAll("input, select, textarea")) {
+    if (each.type === "hidden" || each.hidden) continue;
+    if (!each.labels.length && !each.ariaLabel) wrong.push(each.outerHTML);
+  }
+  for (const each of document.querySelectorAll("button, a[href], summary, svg[role=img]")) {
+    if (!each.textContent.trim() && !each.ariaLabel) wrong.push(each.outerHTML.slice(0, 80));
+  }
+  for (const each of document.querySelectorAll("[aria-labelledby], [aria-describedby]")) {
+    for (const name of ["aria-labelledby", "aria-describedby"]) {
+      for (const id of (each.getAttribute(name) ?? "").split(" ").filter(Boolean)) {
+        if (!document.getElementById(id)) wrong.push(`#${id}`);
+      }
+    }
+  }
+  const ids = [...document.querySelectorAll("[id]")].map((each) => each.id);
+  wrong.push(...ids.filter((id, place) => ids.indexOf(id) !== place));
+  if (document.documentElement.scrollWidth > innerWidth) wrong.push("wider than the window");
+  return wrong;
+}"""
+
+
+@dataclass
+class Desktop:
+    """A window of the browser, with all that it did that it should not."""
+
+    page: Any
+    address: str
+    by_keyboard: bool = False
+    faults: list[str] = field(default_factory=list)
+
+    def check(self) -> None:
+        """Look at the page as it is now."""
+        self.faults += [f"{self.page.url}: {each}" for each in self.page.evaluate(FAULTS)]
+
+    def go(self, path: str) -> None:
+        """Open a page of the console."""
+        self.page.goto(self.address + path)
+        self.check()
+
+    def press(self, name: str) -> None:
+        """Follow a link or press a button, with the mouse or with the keyboard alone."""
+        if not self.by_keyboard:
+            found = self.page.locator("main :is(a, button)").filter(has_text=name).first
+            with self.page.expect_navigation():
+                found.click()
+            self._arrived()
+            return
+        for _ in range(80):
+            self.page.keyboard.press("Tab")
+            said = self.page.evaluate(
+                "(e => e.innerText || e.labels?.[0]?.innerText || '')(document.activeElement)"
+            )
+            if said.startswith(name):
+                with self.page.expect_navigation():
+                    self.page.keyboard.press("Enter")
+                self._arrived()
+                return
+        raise AssertionError(f"{name} cannot be reached")
+
+    def _arrived(self) -> None:
+        if "/questions/" not in self.page.url:  # which goes on by itself
+            self.check()
+
+
+@contextmanager
+def desktop(
+    chromium: Any,
+    server: ServerAtWork,
+    name: str,
+    role: PersonRole,
+    *,
+    by_keyboard: bool = False,
+    **more: Any,
+) -> Iterator[Desktop]:
+    """A window in which somebody has opened their one-time address."""
+    context = chromium.new_context(**more)
+    context.set_default_timeout(60_000)
+    page = context.new_page()
+    found = Desktop(page, server.address, by_keyboard)
+    page.on(
+        "request",
+        lambda each: each.url.startswith(server.address) or found.faults.append(each.url),
+    )
+    # A form that is refused says so by its status, which the browser notes as well.
+    page.on(
+        "console",
+        lambda each: (
+            each.type == "error"
+            and "400 (Bad Request)" not in each.text
+            and found.faults.append(each.text)
+        ),
+    )
+    page.on("pageerror", lambda each: found.faults.append(str(each)))
+    page.on("dialog", lambda each: (found.faults.append(each.message), each.dismiss()))
+    once = server.desk.add_token(name, role, purpose=TokenPurpose.LOGIN)
+    page.goto(f"{server.address}/login/{once}")
+    yield found
+    assert found.faults == []
+    context.close()
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    with browser() as found:
+        yield found
+
+
+HANDS = [False, pytest.param(True, marks=pytest.mark.soak)]
+
+
+@pytest.mark.parametrize("by_keyboard", HANDS)
+def test_an_analyst_asks_three_times_within_a_share(
+    chromium: Any, tmp_path: Path, by_keyboard: bool
+) -> None:
+    from playwright.sync_api import expect
+
+    with serving(describe(tmp_path, seconds=None)) as server:
+        server.token("ann", rights=Rights(most_in_all=1))
+        server.token("ben")
+        with desktop(chromium, server, "ann", PersonRole.ANALYST, by_keyboard=by_keyboard) as ann:
+            page = ann.page
+            ann.go("/data/visits")
+            ann.press("Ask a question")
+            ann.press("Count")
+            page.select_option("#by-0", "room")
+            page.fill("#max_groups", "2")
+            page.get_by_text("as exact as possible: laplace").wait_for()
+            ann.check()
+            before = page.inner_text(".big")
+            page.locator("input[type=range]").focus()
+            page.keyboard.press("End")
+            expect(page.locator(".big")).not_to_have_text(before)
+            assert page.input_value("#epsilon") == "10"
+            page.fill("#purpose", "over the share")
+            ann.press("Ask, and pay")
+            assert "share" in page.inner_text("[role=alert]")
+            page.fill("#epsilon", "0.5")
+            page.get_by_text("ε 0.5", exact=True).wait_for()
+            ann.press("Ask, and pay")
+            page.wait_for_url("**/releases/*")
+            ann.check()
+            assert page.locator("figure svg").count() == 1
+            shown = page.locator("table.answer tbody tr").count()
+            rows = page.evaluate(
+                "fetch(location.pathname + '/rows.json').then(each => each.json())"
+            )
+            assert shown == len(rows["rows"]) == 6
+            phone = {"width": 375, "height": 700}
+            with desktop(
+                chromium, server, "ben", PersonRole.ANALYST, viewport=phone, color_scheme="dark"
+            ) as ben:
+                window = ben.page
+                ben.go("/data/visits/ask/count")
+                window.select_option("#by-0", "room")
+                window.fill("#max_groups", "2")
+                window.get_by_text("as exact as possible: laplace").wait_for()
+                window.get_by_text("free", exact=True).wait_for()
+                ben.press("Ask, and pay")
+                window.get_by_text("This was free:").wait_for()
+                ben.check()
+                assert server.desk.spent("visits", "ben") == 0
+            ann.go("/data/visits/ask/sample")
+            page.fill("#epsilon", "0.25")
+            ann.press("Ask, and pay")
+            page.wait_for_url("**/releases/*")
+            ann.check()
+            ann.go("/account")
+            assert "ε 0.75 spent by me" in page.inner_text("main")
+
+
+HOSTILE = "<img src=x onerror=alert(1)>"
+ODD = [HOSTILE, "x" * 10_000, "مرحبا بالعالم", "😀", "", "</svg><script>alert(1)</script>"]
+EMPTY = """
+[server]
+port = 0
+ledger = "all.ledger"
+sources = ["files"]
+deadlines = "off"
+"""
+
+
+@pytest.mark.parametrize("by_keyboard", HANDS)
+def test_a_steward_publishes_a_file_with_odd_values(
+    chromium: Any, tmp_path: Path, by_keyboard: bool
+) -> None:
+    (tmp_path / "files").mkdir()
+    table = pa.table(
+        {
+            "who": list(range(600)),
+            HOSTILE: [ODD[place % len(ODD)] for place in range(600)],
+            "open": [place % 7 > 0 for place in range(600)],
+        }
+    )
+    pq.write_table(table, tmp_path / "files" / "odd.parquet")
+    (tmp_path / "onesided.toml").write_text(EMPTY)
+    with (
+        serving(tmp_path / "onesided.toml") as server,
+        desktop(chromium, server, "sue", PersonRole.STEWARD, by_keyboard=by_keyboard) as sue,
+    ):
+        page = sue.page
+        assert page.url.endswith("/new")
+        sue.check()
+        sue.press("Continue")
+        page.check("input[value=who]")
+        sue.press("Continue")
+        page.fill("#policy", "NOT opn")
+        page.get_by_text("did you mean open?").wait_for()
+        page.fill("#policy", "NOT open")
+        page.get_by_text("It is understood as").wait_for()
+        sue.press("Continue")
+        sue.press("Open the data set")
+        page.get_by_text("The data set is open.").wait_for()
+        assert HOSTILE in page.inner_text("main")
+        sue.press("sample of true records")
+        page.fill("#epsilon", "2")
+        sue.press("Ask, and pay")
+        page.wait_for_url("**/releases/*")
+        sue.check()
+        for value in ODD:
+            assert value in page.inner_text("table.answer")
+        if by_keyboard:  # the longer way
+            sue.go("/data/odd/ask/count")
+            page.select_option("#by-0", f'"{HOSTILE}"')
+            page.fill("#max_groups", "1")
+            page.get_by_text("as exact as possible").wait_for()
+            sue.press("Ask, and pay")
+            page.wait_for_url("**/releases/*")
+            sue.check()
+        sue.go("/people")
+        page.fill("#name", "ann")
+        sue.press("Make a token")
+        assert re.fullmatch(r"osd_[\w-]+", page.inner_text("#made"))
+        for path in ("check", "unit", "policy", "budget"):
+            sue.go(f"/data/odd/{path}")
+        page.fill("#budget", "1")
+        sue.go("/ledger")
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [375, 768, 1440, 3840])
+def test_every_page_in_both_themes_at_every_width(
+    chromium: Any, tmp_path: Path, theme: str, width: int
+) -> None:
+    write_visits(tmp_path)
+    with serving(describe(tmp_path, seconds=None, server='sources = ["."]')) as server:
+        size = {"width": width, "height": 900}
+        more = {"viewport": size, "color_scheme": theme}
+        with desktop(chromium, server, "sue", PersonRole.STEWARD, **more) as sue:
+            for path in (
+                "/data",
+                "/account",
+                "/people",
+                "/ledger",
+                "/new",
+                "/data/visits",
+                "/data/visits/ask",
+                *(f"/data/visits/ask/{kind}" for kind in ("count", "sample", "sum", "mean", "sql")),
+                *(f"/data/visits/{each}" for each in ("check", "unit", "policy", "budget")),
+            ):
+                sue.go(path)
