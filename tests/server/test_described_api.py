@@ -40,6 +40,7 @@ def described() -> Any:
     checks = {
         "positive_data_acceptance": {"enabled": False},
         "not_a_server_error": {"expected-statuses": ["2xx", "3xx", "4xx", 503]},
+        "negative_data_rejection": {"expected-statuses": ["4xx", 503]},
     }
     config = schemathesis.config.SchemathesisConfig.from_dict({"checks": checks})
     return schemathesis.openapi.from_dict(said, config=config)
