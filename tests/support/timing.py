@@ -152,8 +152,8 @@ def told_right(
     cuts = np.concatenate([[-np.inf], np.sort(learnt)])
     rights = [np.mean((learnt > cut) == kinds) for cut in cuts]
     wrongs = [np.mean((learnt <= cut) == kinds) for cut in cuts]
-    above = max(rights) >= max(wrongs)
-    cut = cuts[int(np.argmax(rights if above else wrongs))]
-    tested = [(of(each) > cut) is not above for each in first[half:]]
-    tested += [(of(each) > cut) is above for each in second[half:]]
-    return float(np.mean(tested))
+    above = bool(max(rights) >= max(wrongs))
+    cut = float(cuts[int(np.argmax(rights if above else wrongs))])
+    right = sum((of(each) > cut) != above for each in first[half:])
+    right += sum((of(each) > cut) == above for each in second[half:])
+    return right / (len(first) + len(second) - 2 * half)
