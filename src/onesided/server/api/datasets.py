@@ -22,6 +22,7 @@ from onesided.server.schemas import (
 )
 from onesided.session.facts import DatasetFacts
 from onesided.session.frozen import FrozenDataset
+from onesided.session.maps import map_notes
 from onesided.session.scope import policy_text
 from onesided.session.zones import zone_terms
 from onesided.version import __version__
@@ -119,6 +120,7 @@ def facts_json(data: FrozenDataset) -> dict[str, Any]:
         ],
         "withheld": sorted(facts.withheld.columns),
         "partition_by": list(facts.partition_by),
+        "map": list(map_notes(facts.map)),
         "time_zone": zone_terms(facts.schema).get("time_zones"),
         "snapshot": data.kernel().snapshot.number,
         "promise": "One account counts the releases of all who ask together: caps are shares of "
