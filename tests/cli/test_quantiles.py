@@ -1,4 +1,4 @@
-"""`onesided quantile`, end to end."""
+"""`onesided quantile` and `onesided histogram`, end to end."""
 
 from __future__ import annotations
 
@@ -40,3 +40,19 @@ def test_what_is_no_quantile_is_refused(
 ) -> None:
     assert run(["quantile", *source, *ASK, *CELLS, "--at", at]) == 2
     assert "uantile" in capsys.readouterr().err
+
+
+def test_a_histogram_and_its_sums_are_one_release(
+    source: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    edges = ["--column", "paid", "--edges", "0,10,50,100"]
+    counts = []
+    for more in ([], ["--cumulative"]):
+        assert run(["histogram", *source, *ASK, *edges, *more, "--json"]) == 0
+        answer = json.loads(capsys.readouterr().out)
+        assert [row["to"] for row in answer["rows"]] == [10, 50, 100]
+        counts.append([row["count"] for row in answer["rows"]])
+        assert answer["receipt"]["account"]["left"] == "0"
+    assert counts[0] == pytest.approx([200, 800, 1000], abs=20)
+    assert counts[1] == pytest.approx([200, 1000, 2000], abs=20)
+    assert run(["histogram", *source, *ASK, "--column", "paid", "--edges", "9"]) == 2

@@ -20,6 +20,7 @@ SQL = "SELECT room, COUNT(DISTINCT device, day) AS n FROM data GROUP BY room"
 FORMS: dict[str, dict[str, object]] = {
     "sample": {"columns": ["room", "day"]},
     "sum": {"column": "device", "bound": "9", "max_groups": "2"},
+    "quantile": {"column": "device", "low": "0", "high": "60", "max_groups": "1"},
     "sql": {"statement": SQL, "max_groups": "2"},
 }
 ANALYST_PAGES = (
@@ -30,6 +31,7 @@ ANALYST_PAGES = (
     "/data/visits/ask/sample",
     "/data/visits/ask/sum",
     "/data/visits/ask/mean",
+    "/data/visits/ask/quantile",
     "/data/visits/ask/sql",
     "/account",
 )
@@ -107,6 +109,26 @@ def test_the_price_and_the_error_are_those_of_the_api(server: ServerAtWork) -> N
         assert eva.get("/api/v1/jobs").json() == {"jobs": []}
 
 
+def test_values_are_those_of_their_columns(server: ServerAtWork) -> None:
+    with in_browser(server, server.token("eli")) as eli:
+        form = {**COUNT, "csrf": csrf(eli), "epsilon": "0.5"}
+        typed = {"device": "1, 2", "day": "2024-01-01, *", "consent": "true", "hour(ts)": "8,9"}
+        expected = ("[1, 2]", "[datetime.date.fromisoformat(", "[True]", "[8, 9]")
+        for (key, values), said in zip(typed.items(), expected, strict=True):
+            fields = {**form, "by": [key, "", ""], "values": [values, "", ""]}
+            shown = eli.post("/data/visits/ask/count/plan", data=fields).text
+            assert "off by about" in shown, key
+            assert said in shown.replace("&#39;", "'"), key
+
+
+def test_a_bound_that_is_to_be_found_is_not_missing(server: ServerAtWork) -> None:
+    with in_browser(server, server.token("eve")) as eve:
+        form = {**COUNT, "max_groups": "auto", "csrf": csrf(eve)}
+        shown = eve.post("/data/visits/ask/count/plan", data=form).text
+        assert re.search(r"> auto <span class=.quiet.>off by [\d.]+</span>", shown)
+        assert "Say this first" not in shown
+
+
 def test_a_question_its_answer_and_the_same_again_for_free(server: ServerAtWork) -> None:
     with in_browser(server, server.token("fay")) as fay:
         form = {**COUNT, "csrf": csrf(fay), "purpose": "plan the rooms"}
@@ -121,6 +143,12 @@ def test_a_question_its_answer_and_the_same_again_for_free(server: ServerAtWork)
         assert fay.get(f"{page}/rows.exe").status_code == 404
         for said in ("plan the rooms", "<svg", "What is promised", "ds.released("):
             assert said in seen.text
+        with in_browser(server, server.token("au", PersonRole.AUDITOR)) as auditor:
+            receipt = auditor.get(page).text
+            assert "What is promised" in receipt
+            assert "<table" not in receipt
+            assert '<svg class="marks' not in receipt
+            assert auditor.get(f"{page}/rows.csv").status_code == 403
         with in_browser(server, server.token("gus")) as gus:
             again = ask(server, gus, "count", {**form, "csrf": csrf(gus)})
             assert again == f"{page}?free=1"
@@ -140,6 +168,9 @@ def test_other_kinds_of_questions(server: ServerAtWork) -> None:
             assert hal.get(files).status_code == 200, kind
         free = ask(server, hal, "sql", {"epsilon": "0.5", **FORMS["sql"], "csrf": mark})
         assert free.startswith("/data/visits/answers/")
+        with in_browser(server, server.token("aud", PersonRole.AUDITOR)) as auditor:
+            assert auditor.get(place).status_code == 403
+            assert auditor.get(free).status_code == 403
         assert "This was free" in hal.get(free).text
 
 

@@ -116,7 +116,7 @@ def desktop(
 ) -> Iterator[Desktop]:
     """A window in which somebody has opened their one-time address."""
     context = chromium.new_context(**more)
-    context.set_default_timeout(60_000)
+    context.set_default_timeout(120_000)
     page = context.new_page()
     found = Desktop(page, server.address, by_keyboard)
     page.on(

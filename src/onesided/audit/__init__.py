@@ -10,6 +10,8 @@ statistical.py   a black box and its runs: search, learn an event, test it; can 
                  outputs.py, runs.py)
 exclusion.py     attackers who learn from who is missing (scenes.py)
 targets.py       what each name claims; published.py: mistakes in print and in use
+closed.py        all traces of a small building under a closed policy; passages.py: an attacker who
+                 knows the map of a larger one
 
 A mechanism of your own:
 

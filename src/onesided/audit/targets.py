@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from onesided.audit.amounts import BOUND, MeanOfAmounts, SumOfAmounts, amount_worlds
+from onesided.audit.closed import closed_world
 from onesided.audit.distinct import DistinctValues, value_worlds
 from onesided.audit.draws import NotEnumerableError
 from onesided.audit.exact import ExactAudit, ExactReport, SmallClaim
@@ -160,18 +161,23 @@ def _floating_point(name: str, epsilon: Fraction) -> Target:
 
 
 def _records(
-    make: Callable[[Fraction], Auditable], model: Callable[[Fraction], Auditable]
+    make: Callable[[Fraction], Auditable],
+    model: Callable[[Fraction], Auditable],
+    made: Callable[[], SmallWorld] = record_world,
+    most_units: int = 3,
 ) -> Callable[[str, Fraction], Target]:
     """Claims about samples of rows; the `model` has ideal coins in the place of hashes."""
 
     def of(name: str, epsilon: Fraction) -> Target:
-        world = record_world()
+        world = made()
         return Target(
             name,
             make(epsilon),
             epsilon,
             f"{name} on rows, ε = {epsilon}",
-            small=lambda: (SmallClaim(model(epsilon), world, Loss(0, epsilon), most_units=3),),
+            small=lambda: (
+                SmallClaim(model(epsilon), world, Loss(0, epsilon), most_units=most_units),
+            ),
             pairs=tuple(world.pairs(Step.REPLACE_SENSITIVE, 2)),
         )
 
@@ -238,4 +244,6 @@ OTHERS: dict[str, Callable[[str, Fraction], Target]] = {
     "float-laplace": _floating_point,
     "content-coins": _records(ContentCoins, IdealContentCoins),
     "unit-coins": _records(UnitCoins, IdealUnitCoins),
+    "closed-sample": _records(UnitCoins, IdealUnitCoins, closed_world, 2),
+    "open-sample": _records(UnitCoins, IdealUnitCoins, partial(closed_world, knows_map=False), 2),
 }

@@ -35,6 +35,7 @@ _COMMANDS = {
     "sum": ("sums", "sum_", "Publish sums of a column by group."),
     "mean": ("sums", "mean", "Publish means of a column by group."),
     "quantile": ("quantiles", "quantile", "Publish quantiles of a column by group."),
+    "histogram": ("quantiles", "histogram", "Publish how many units are between given edges."),
     "distinct": ("distinct", "distinct", "Publish how many different values a column has."),
     "weigh": ("weigh", "weigh", "Give a released sample weights, from released counts; free."),
     "sql": ("sql", "sql", "Answer one SELECT: counts, sums and means by group."),

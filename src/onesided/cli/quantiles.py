@@ -1,4 +1,4 @@
-"""`onesided quantile`."""
+"""`onesided quantile` and `onesided histogram`."""
 
 from __future__ import annotations
 
@@ -74,3 +74,42 @@ def quantile(
                 column, wanted, epsilon=epsilon, bounds=listed(bounds), **asked, **said
             )
         show_release(release, out, overwrite=overwrite, as_json=as_json)
+
+
+@click.command(
+    cls=CommandInSections,
+    example="onesided histogram visits.parquet --unit device,day \\\n"
+    "  --policy \"room = 'clinic'\" --epsilon 0.5 \\\n"
+    "  --column paid --edges 0,10,50,100 --max-groups 4",
+)
+@click.option("--column", required=True, help="The column of numbers.")
+@click.option(
+    "--edges",
+    required=True,
+    help="Rising numbers, as 0,10,50: a cell from each to before the next; what lies outside "
+    "counts in the first or last one.",
+)
+@click.option("--cumulative", is_flag=True, help="Show the units up to the end of each cell.")
+@group_options
+@release_options
+@out_option
+@overwrite_option
+@as_json
+def histogram(
+    source: str | None,
+    epsilon: str,
+    column: str,
+    edges: str,
+    cumulative: bool,
+    out: Path | None,
+    overwrite: bool,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Publish how many units of SOURCE have a value between each two edges, in each group."""
+    outputs = check_output(out, overwrite=overwrite)
+    with opened(source, outputs=outputs, epsilon=epsilon, **options) as (dataset, asked):
+        with working("Counting", dataset.progress):
+            release = dataset.histogram(column, listed(edges), epsilon=epsilon, **asked)
+        shown = release.cumulative() if cumulative else release
+        show_release(shown, out, overwrite=overwrite, as_json=as_json)

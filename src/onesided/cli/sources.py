@@ -174,6 +174,11 @@ def statement_options(command: Command) -> Command:
     return account_options(_FRESH(purpose_option(yes_option(command))))
 
 
+def unpriced_options(command: Command) -> Command:
+    """The same without ε."""
+    return plan_options(_FRESH(purpose_option(yes_option(command))))
+
+
 def release_options(command: Command) -> Command:
     """Adds what every release needs."""
     return source_options(_FRESH(purpose_option(yes_option(command))))

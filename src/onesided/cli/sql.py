@@ -8,7 +8,14 @@ from typing import Any
 import click
 
 from onesided.cli.charts import chart_option
-from onesided.cli.output import as_json, out_option, overwrite_option, working
+from onesided.cli.output import (
+    as_json,
+    out_option,
+    overwrite_option,
+    show_json,
+    show_table,
+    working,
+)
 from onesided.cli.reports import check_output, show_release
 from onesided.cli.sections import CommandInSections
 from onesided.cli.sources import (
@@ -17,9 +24,10 @@ from onesided.cli.sources import (
     max_groups_option,
     named_values,
     opened,
-    statement_options,
+    unpriced_options,
     with_options,
 )
+from onesided.errors import RequestError
 from onesided.lists import split_list
 
 _LIMITS = (
@@ -87,7 +95,13 @@ def limits(options: dict[str, Any]) -> dict[str, Any]:
     "  --policy \"room = 'clinic'\" --epsilon 0.5 --max-groups 4",
 )
 @click.argument("query")
-@statement_options
+@click.option("--epsilon", help="What the answer may cost.")
+@click.option(
+    "--from-releases",
+    is_flag=True,
+    help="Compute from what was released: FROM names r3 for charge number 3; free.",
+)
+@unpriced_options
 @limit_options
 @out_option
 @chart_option
@@ -96,7 +110,8 @@ def limits(options: dict[str, Any]) -> dict[str, Any]:
 def sql(
     query: str,
     source: str | None,
-    epsilon: str,
+    epsilon: str | None,
+    from_releases: bool,
     public: tuple[str, ...],
     out: Path | None,
     chart: Path | None,
@@ -109,6 +124,11 @@ def sql(
     COUNT(*), COUNT(DISTINCT …) of the units' key, SUM and AVG get equal shares of ε. HAVING, ORDER
     BY and LIMIT are free. Everything else is refused, and the reason is given.
     """
+    if from_releases:
+        _from_releases(query, source, public, out, overwrite=overwrite, as_json=as_json, **options)
+        return
+    if epsilon is None:
+        raise RequestError("Say with --epsilon what the answer may cost.")
     outputs = check_output(out, overwrite=overwrite, chart=chart)
     tables, limited = named_values(public, "--public") or None, limits(options)
     with opened(source, outputs=outputs, epsilon=epsilon, public=tables, **options) as (
@@ -118,3 +138,31 @@ def sql(
         with working("Answering", dataset.progress):
             release = dataset.sql(query, epsilon=epsilon, **limited, **asked)
         show_release(release, out, overwrite=overwrite, as_json=as_json, chart=chart)
+
+
+def _from_releases(
+    query: str,
+    source: str | None,
+    public: tuple[str, ...],
+    out: Path | None,
+    *,
+    overwrite: bool,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Compute from what was released; nothing is charged."""
+    outputs, tables = check_output(out, overwrite=overwrite), named_values(public, "--public")
+    limits(options)
+    for name in ("fresh", "purpose", "yes"):
+        options.pop(name)
+    with opened(source, outputs=outputs, public=tables or None, **options) as (dataset, _):
+        answer = dataset.released.sql(query)
+    if out is not None:
+        from onesided.data.files import write_table
+
+        write_table(answer, out)
+    rows = [tuple(row.values()) for row in answer.to_pylist()]
+    if as_json:
+        show_json({"rows": answer.to_pylist()})
+    elif out is None:
+        show_table(None, answer.column_names, rows)

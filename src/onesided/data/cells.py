@@ -173,13 +173,22 @@ class QuantileRelease(CellRelease):
 
 
 class HistogramRelease(CellRelease):
-    """The units of each group in each cell."""
+    """The units of each group in each cell; or `up_to` its end, in all cells before it as well."""
 
-    def __init__(self, receipt: Receipt, payload: bytes) -> None:
+    def __init__(self, receipt: Receipt, payload: bytes, *, up_to: bool = False) -> None:
         super().__init__(receipt, payload)
-        rows = [line.between(cell, cell) for line in self._lines() for cell in range(self._each)]
+        self._payload = payload
+        rows = [
+            line.between(0 if up_to else cell, cell)
+            for line in self._lines()
+            for cell in range(self._each)
+        ]
         counted = list(zip(*rows, strict=True)) or [()] * 3
         count, least, most = (pa.array(each, pa.float64()) for each in counted)
         cells = self.cells.select([*self._keys, FROM, TO])
         names = [*cells.column_names, COUNT_COLUMN, "at_least", "at_most"]
         self._table = pa.table([*cells.columns, count, least, most], names=names)
+
+    def cumulative(self) -> HistogramRelease:
+        """The units up to the end of each cell, from the same release: free."""
+        return HistogramRelease(self.receipt, self._payload, up_to=True)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 from sqlglot import exp
 
 from onesided.errors import RequestError
 from onesided.language.nodes import unwrapped
-from onesided.language.parser import DIALECT, MAX_NODES
+from onesided.language.parser import DIALECT, MAX_NODES, read_statements
 from onesided.language.refusals import shown
 from onesided.language.released import COMPUTED, checked_cast
+from onesided.language.statement import prepared
 from onesided.language.windows import FUNCTIONS
 
 _SHAPES = (
@@ -32,17 +34,37 @@ _MAY_FAIL = (exp.Sqrt, exp.Ln, exp.Log, exp.Pow, exp.Exp, exp.Mul, exp.Add, exp.
 _WHOLE_ROWS = (exp.AggFunc, exp.Window, exp.Subquery, exp.Select, exp.CountIf)
 
 
-def over_released(query: exp.Expression) -> str:
+def read_over_released(text: str, known: Collection[str]) -> tuple[str, tuple[str, ...]]:
+    """A query over released tables, and which of the `known` ones it reads."""
+    statement = read_statements(prepared(text, ()), "The statement")[0]
+    if not isinstance(statement, exp.Select | exp.SetOperation):
+        raise RequestError("Only a SELECT is answered; ask one.")
+    made = {each.alias.lower() for each in statement.find_all(exp.CTE)}
+    named = dict.fromkeys(
+        table.name for table in statement.find_all(exp.Table) if table.name.lower() not in made
+    )
+    for name in named:
+        if name not in known:
+            listed = ", ".join(sorted(known))
+            raise RequestError(f"There is no released table {name}; these are: {listed}.")
+    return over_released(statement, frozenset({*named, *made})), tuple(named)
+
+
+def over_released(query: exp.Expression, tables: Collection[str] | None = None) -> str:
     """The text of a query over released tables, in DuckDB's SQL.
 
     What fails for some row is NULL there, as far as it is computed from the row alone.
+
+    - `tables`: what they are called; by default as answers are.
     """
     if sum(1 for _ in query.walk()) > MAX_NODES:
         raise RequestError("The statement is too long; ask for it in parts.")
     changed = query.copy()
     for table in changed.find_all(exp.Table):
-        assert _ANSWER.fullmatch(table.name), table  # nothing else may be read
-        assert not table.args.get("db"), table
+        known = _ANSWER.fullmatch(table.name) if tables is None else table.name in tables
+        plain = type(table.this) is exp.Identifier and not table.args.get("db")
+        if not known or not plain:
+            raise RequestError(f"{shown(table)} is not allowed in FROM: name a released table.")
     for part in list(changed.walk()):
         if not isinstance(part, _ALLOWED):
             raise RequestError(

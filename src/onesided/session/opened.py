@@ -120,8 +120,8 @@ class OpenedData:
                 return ()
             return listed(self._books.kernel(None).account.balance())
 
-    def released(self, number: int) -> Release:
-        """A release of the list as it was stored; of a SELECT there is one for each figure."""
+    def _release_numbered(self, number: int) -> Release:
+        """A release of the list as it was stored."""
         with self._turn:
             if not self._books.agreed:
                 raise RequestError("Nothing was released yet.")

@@ -23,6 +23,7 @@ from onesided.session.kernel import Answer
 from onesided.session.opened import OpenedData
 from onesided.session.planning.planner import Planner
 from onesided.session.questions.base import Question
+from onesided.session.released_tables import ReleasedTables
 from onesided.session.showing import shown_histogram, shown_quantiles, shown_table
 from onesided.spelling import arguments_named
 
@@ -169,6 +170,15 @@ class RankedData(OpenedData):
         `.sample` and `.sql` plan the others, with the arguments of the question itself.
         """
         return Planner(self._asking, self._books, self._turn)
+
+    @property
+    def released(self) -> ReleasedTables:
+        """The tables that were released about this state of the data.
+
+        `ds.released.sql("SELECT … FROM r3")` computes from them, for free; r3 is charge number 3.
+        `ds.released(3)` is that release as it was stored, of any state and kind.
+        """
+        return self.plan.released(self._release_numbered)
 
     def _released(
         self, questions: Sequence[Question], epsilon: Fraction, *, fresh: bool, purpose: str

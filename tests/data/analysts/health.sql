@@ -224,7 +224,7 @@ WHERE diagnosis LIKE 'I%'
 GROUP BY 1, 2
 ORDER BY 1, 2;
 
--- Anything cardiac by ward name whatever the capitals
+-- Anything cardiac by ward name in any capitals
 SELECT COUNT(*) FROM admissions WHERE ward ILIKE 'cardio%';
 
 -- Readmission load: admissions per patient

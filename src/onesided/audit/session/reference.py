@@ -20,6 +20,7 @@ import numpy as np
 import pyarrow as pa
 
 from onesided.audit.session.cells import SQL_TYPE
+from onesided.audit.session.reference_policy import is_sensitive
 from onesided.audit.session.reference_values import (
     DAY,
     FarDay,
@@ -43,13 +44,10 @@ from onesided.engine.base import (
     Total,
     key_type,
 )
-from onesided.engine.maps import ClosedPredicate
 from onesided.engine.sources import Files, file_tag
 from onesided.language import BoundKey, BoundPredicate, Field, Predicate, Schema, Type
 from onesided.language.query import public_column
 from onesided.language.tree import Column
-from onesided.maps.edges import MICROSECONDS
-from onesided.maps.meaning import Meaning
 
 Row = dict[str, Any]
 Names = Sequence[tuple[str, int]]
@@ -94,7 +92,7 @@ class Reference:
         width = max(1, len(query.totals))
         figures: dict[tuple[Any, ...], list[int]] = defaultdict(lambda: [0, 0] * width)
         for key, rows in self.units().items():
-            sensitive = _is_sensitive(query.policy, rows)
+            sensitive = is_sensitive(query.policy, rows)
             if query.coins is not None and not self._is_kept(key, rows, query):
                 continue
             groups: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
@@ -123,7 +121,7 @@ class Reference:
         self, key: tuple[Any, ...], rows: list[Row], query: SampleQuery | CountQuery
     ) -> bool:
         assert query.coins is not None
-        if _is_sensitive(query.policy, rows):
+        if is_sensitive(query.policy, rows):
             return False
         coin = hashlib.sha256((query.coins.key + self._text(key)).encode()).hexdigest()
         return coin < query.coins.threshold
@@ -147,23 +145,6 @@ class Reference:
             groups,
             key=lambda group: (own ^ _digest(texts(group)), [sortable(each) for each in group]),
         )[:most]
-
-
-def _is_sensitive(policy: BoundPredicate, rows: list[Row]) -> bool:
-    """Whether a unit with these rows is; a closed policy is taken by its definition."""
-    if any(policy.evaluate(row) is not False for row in rows):
-        return True
-    if not isinstance(policy, ClosedPredicate):
-        return False
-    meaning = Meaning(policy.closed)
-    return meaning.is_sensitive((row[policy.place], _moment(policy, row)) for row in rows)
-
-
-def _moment(policy: ClosedPredicate, row: Row) -> int | None:
-    if policy.in_time.evaluate(row) is not True:
-        return None
-    value = row[policy.time]
-    return value * MICROSECONDS if isinstance(value, int) else micros_of(value)
 
 
 def row_names(files: Names) -> list[str]:

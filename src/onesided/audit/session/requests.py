@@ -289,7 +289,7 @@ class Asking:
 
     def _amount(self) -> dict[str, Any]:
         asked: dict[str, Any] = {"column": self.dice.pick(self._numbers())}
-        asked["bound"] = self.dice.pick((1, 50, 1000))
+        asked["bound"] = self.dice.pick((1, 50, 1000, "auto"))
         if self.dice.one_in(3):
             asked["grid"] = 1
         return asked

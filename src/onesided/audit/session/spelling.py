@@ -62,10 +62,15 @@ def _others(request: Request) -> Iterator[Spelling]:
             changed = {**given["domain"], key: values[:-1]}
             yield _pair(request, {"domain": changed}, same=False)
     if request.ask in ("sum", "mean"):
-        yield _pair(request, {"bound": given["bound"] + 1}, same=False)
+        yield _pair(request, {"bound": _other(given["bound"])}, same=False)
     if len(given.get("columns", ())) > 1:
         yield _pair(request, {"columns": given["columns"][::-1]}, same=False)
 
 
 def _pair(request: Request, changed: Mapping[str, Any], *, same: bool) -> Spelling:
     return Spelling(request, replace(request, arguments={**request.arguments, **changed}), same)
+
+
+def _other(bound: int | str) -> int | str:
+    """Another bound than this one, which may be one that is to be found."""
+    return bound + 1 if isinstance(bound, int) else 50

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from html import escape
@@ -27,6 +28,8 @@ th, td { padding: .25rem .9rem .25rem 0; border-bottom: 1px solid var(--line); t
 td.number { text-align: right; font-variant-numeric: tabular-nums; }
 code { font-size: .9em; } svg { max-width: 100%; height: auto; }
 """
+_TAG = re.compile("<[^>]*>")
+_ROLE = re.compile(r'\s(?:role|aria-[a-z]+)="[^"]*"')
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 
@@ -59,7 +62,10 @@ class PublishedPage:
         self._parts.append(f"<ul>{items}</ul>")
 
     def chart(self, svg: str) -> None:
-        self._parts.append(f'<div class="wide">{svg}</div>')
+        """A chart that is one picture with its words; its marks are no pictures of their own."""
+        outer, end, inner = svg.partition(">")
+        plain = _TAG.sub(lambda found: _ROLE.sub("", found[0]), inner)
+        self._parts.append(f'<div class="wide">{outer}{end}{plain}</div>')
 
     def table(self, name: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
         """A table that can be scrolled, also by keyboard; `name` says what it is."""

@@ -121,7 +121,7 @@ def _section(page: PublishedPage, each: PublishedRelease, files: list[str]) -> N
     if each.chart is not None:
         page.chart(each.chart)
     rows = each.table.slice(0, ROWS_SHOWN).to_pydict()
-    page.table("The first rows", list(rows), zip(*rows.values(), strict=True))
+    page.table(f"The first rows of {each.name}", list(rows), zip(*rows.values(), strict=True))
     page.paragraph(f"{min(len(each.table), ROWS_SHOWN)} of {len(each.table):,} rows.", soft=True)
     page.heading("What is protected", 3)
     page.paragraph(words.protected(receipt))
@@ -133,7 +133,7 @@ def _section(page: PublishedPage, each: PublishedRelease, files: list[str]) -> N
         page.paragraph(sentence)
     page.heading("The columns", 3)
     page.table(
-        "The columns",
+        f"The columns of {each.name}",
         ("column", "type", "what it is"),
         ((c.name, str(c.type), c.text) for c in words.described(receipt, each.table)),
     )

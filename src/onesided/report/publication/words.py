@@ -38,8 +38,8 @@ def protected(receipt: Receipt) -> str:
     record = "row" if unit == "row" else f"({unit})"
     return (
         f"A record is one {record}. It is sensitive where {receipt['policy']['sql']} is true or "
-        "unknown, for any of its rows. Nobody can tell from these data what a sensitive record "
-        "says, nor that it is sensitive."
+        "unknown, for any of its rows. How much these data can tell of a sensitive record, and of "
+        "whether it is sensitive at all, is bounded: see below."
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -17,7 +18,9 @@ BEST_ONE = "best"
 """Whatever mechanism the plan says errs least."""
 MOST_KEYS = 3
 _MOMENTS = ("hour", "weekday", "date")
-_WHOLE = ("integer", "bigint", "smallint")
+_NUMBERS = ("integer", "wide integer", "float")
+_TAGGED = ("date", "timestamp", "decimal")
+ALL_OTHERS = "*"
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,12 @@ KINDS: Mapping[str, KindOfQuestion] = {
             "Mean",
             "The average of a number in each group.",
             ("column", "bound", "by", "where", "groups_at_most"),
+        ),
+        KindOfQuestion(
+            "quantile",
+            "Median and quartiles",
+            "The value below which a half, a quarter or three quarters of the records are.",
+            ("column", "between", "by", "where", "groups_at_most"),
         ),
         KindOfQuestion(
             "sql",
@@ -132,15 +141,27 @@ def _by(call: PageCall, facts: Facts) -> Body:
 
 def _values(key: str, listed: str, facts: Facts) -> list[Any]:
     """The values that a key may have, as its column holds them; * stands for all others."""
-    kind = next((each["type"] for each in facts["columns"] if each["name"] == key), "")
-    whole = kind.startswith(_WHOLE) or kind.startswith("int") or "(" in key
-    return [_value(each.strip(), whole=whole) for each in split_list(listed) if each.strip()]
+    kind = next((each["type"] for each in facts["columns"] if _quoted(each["name"]) == key), "")
+    # What is derived, such as an hour, is a whole number; a date is one.
+    kind = kind or ("date" if key.startswith("date(") else "integer")
+    found = [unquoted_value(each) for each in split_list(listed)]
+    return [each if each == ALL_OTHERS else _value(each, kind) for each in found if each]
 
 
-def _value(text: str, *, whole: bool) -> Any:
-    if whole and text.removeprefix("-").isascii() and text.removeprefix("-").isdecimal():
-        return int(text)
-    return text
+def unquoted_value(text: str) -> str:
+    """A value without the quotes in which a comma may stand."""
+    text = text.strip()
+    quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "'\""
+    return text[1:-1] if quoted else text
+
+
+def _value(text: str, kind: str) -> Any:
+    """A value as the API takes it; what does not fit its column is refused there."""
+    if kind in _TAGGED:
+        return {kind: text}
+    if kind == "boolean" and text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    return _number(text) if kind in _NUMBERS else text
 
 
 def _text(name: str) -> Any:
@@ -148,6 +169,25 @@ def _text(name: str) -> Any:
         return {name: call.text(name)} if call.text(name) else {}
 
     return read
+
+
+def _between(call: PageCall, facts: Facts) -> Body:
+    """The public bounds of a column's values."""
+    ends = [call.text("low"), call.text("high")]
+    return {"bounds": [_number(each) for each in ends]} if all(ends) else {}
+
+
+def _number(text: str) -> int | float | str:
+    """A number that is typed; what is none is refused where it is used."""
+    try:
+        return int(text)
+    except ValueError:
+        pass
+    try:
+        found = float(text)
+    except ValueError:
+        return text
+    return found if math.isfinite(found) else text
 
 
 def _columns(call: PageCall, facts: Facts) -> Body:
@@ -180,6 +220,7 @@ _FIELDS: Mapping[str, Any] = {
     "columns": _columns,
     "column": _text("column"),
     "bound": _text("bound"),
+    "between": _between,
     "statement": _text("statement"),
     "max_groups": _max_groups,
     "groups_at_most": _max_groups,
@@ -204,4 +245,4 @@ def padded(values: Iterable[str], length: int) -> Sequence[str]:
     return [*found, *[""] * (length - len(found))]
 
 
-_TEXTS = ("where", "column", "bound", "statement", "max_groups", "purpose", "yes")
+_TEXTS = ("where", "column", "bound", "low", "high", "statement", "max_groups", "purpose", "yes")

@@ -9,6 +9,11 @@ from typing import Any
 
 from onesided.server.served import Served
 
+_MARKED = {
+    "date": "datetime.date.fromisoformat",
+    "timestamp": "datetime.datetime.fromisoformat",
+    "decimal": "decimal.Decimal",
+}
 _PYTHON = "import onesided as osd\n\nds = osd.connect({address!r})  # your token: ONESIDED_TOKEN\n"
 
 
@@ -52,8 +57,24 @@ def relaxes_ways(policy: str, than: str) -> dict[str, str]:
 def _python(address: str, kind: str, fields: Mapping[str, Any]) -> str:
     given = dict(fields)
     first = [repr(given.pop("statement"))] if kind == "sql" else []
-    arguments = ", ".join([*first, *(f"{name}={value!r}" for name, value in given.items())])
+    arguments = ", ".join(
+        [*first, *(f"{name}={_in_python(value)}" for name, value in given.items())]
+    )
     return _PYTHON.format(address=address) + f"ds.{kind}({arguments})"
+
+
+def _in_python(value: Any) -> str:
+    """A value of a request as Python writes it."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(_in_python, value))}]"
+    if isinstance(value, dict) and len(value) == 1:
+        ((mark, text),) = value.items()
+        if mark in _MARKED:
+            return f"{_MARKED[mark]}({text!r})"
+    if isinstance(value, dict):
+        inner = (f"{name!r}: {_in_python(each)}" for name, each in value.items())
+        return f"{{{', '.join(inner)}}}"
+    return repr(value)
 
 
 def _command(address: str, kind: str, fields: Mapping[str, Any]) -> str:
@@ -76,7 +97,8 @@ def _command(address: str, kind: str, fields: Mapping[str, Any]) -> str:
 
 
 def _domain(key: str, values: list[Any]) -> str:
-    return f"{key}={','.join(map(str, values))}"
+    plain = [next(iter(each.values())) if isinstance(each, dict) else each for each in values]
+    return f"{key}={','.join(map(str, plain))}"
 
 
 def _http(url: str, body: Mapping[str, Any]) -> str:

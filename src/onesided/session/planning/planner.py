@@ -15,7 +15,7 @@ from onesided.data.planned.option import Option, cheapness, usefulness
 from onesided.data.planned.plan import ErrorAt, Plan
 from onesided.data.planned.price import Price
 from onesided.data.planned.sample import SamplePlan
-from onesided.data.release import TableRelease
+from onesided.data.release import Release, TableRelease
 from onesided.errors import RequestError
 from onesided.language.tree import Value
 from onesided.loss import Number, privacy_budget, privacy_loss, show
@@ -32,6 +32,7 @@ from onesided.session.planning.pricing import Pricing
 from onesided.session.planning.samples import sample_plan
 from onesided.session.questions.composed import AskedStatement
 from onesided.session.questions.expected import Expectation
+from onesided.session.released_tables import ReleasedTables
 from onesided.session.scope import Scope
 from onesided.session.standing import drawn, sampling
 from onesided.session.supposed import Basis, Supposed
@@ -261,6 +262,11 @@ class Planner:
         with self.turn:
             learnt = Learnt(self.asking.facts, self._pricing(), question.scope)
             return learnt.counted(columns)
+
+    def released(self, opens: Callable[[int], Release]) -> ReleasedTables:
+        """What was released about this state of the data; `opens` gives any release by number."""
+        with self.turn:
+            return ReleasedTables(self._pricing(), opens)
 
     def known(self, groups: Grouping, within: Scope) -> Basis:
         """What is known of groups from what was released."""

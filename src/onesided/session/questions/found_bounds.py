@@ -59,7 +59,7 @@ _MOST_SHARE, _FASTEST = 0.7, 0.3
 
 
 @dataclass(frozen=True)
-class SeenSpread:
+class SpreadOfTotals:
     """How totals are spread: how many are from each number of the ladder to before the next.
 
     - `counts`: noisy, and right on average.
@@ -263,7 +263,7 @@ class BoundedTotals(Question, TwoStep):
         noisy = (np.array(counts, dtype=np.int64) - lost).tolist()
         rate = self.epsilon * TOTALS_LOOK / k
         mean = geometric_mean(rate)
-        spread = SeenSpread(
+        spread = SpreadOfTotals(
             self.ladder, tuple(each + mean for each in noisy), float(1 / rate), self._coarse
         )
         bound = self.best(spread, max(there - fewer, 1))
@@ -283,11 +283,11 @@ class BoundedTotals(Question, TwoStep):
         zero = _literal(self.value, Fraction(0))
         return Key(Case(None, ((low, zero), (high, top)), node)).bind(self.schema)
 
-    def best(self, spread: SeenSpread, groups: int) -> Fraction:
+    def best(self, spread: SpreadOfTotals, groups: int) -> Fraction:
         """The bound that is expected to err least in a group."""
         return min(self.ladder, key=lambda bound: self.error(bound, spread, groups))
 
-    def error(self, bound: Fraction, spread: SeenSpread, groups: int) -> float:
+    def error(self, bound: Fraction, spread: SpreadOfTotals, groups: int) -> float:
         """What noise and clipping cost a group with a bound."""
         asked, share = self.totals(bound), 1 if self.kind is ReleaseKind.SUM else 2
         noise = expected_sum_error(

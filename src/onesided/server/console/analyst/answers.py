@@ -10,7 +10,13 @@ from markupsafe import Markup
 from onesided.data.display import ROWS, release_cells
 from onesided.data.release import Release, TableRelease
 from onesided.errors import OnesidedError
-from onesided.server.api.jobs import cancel_job, job_answer, show_answer_data, show_job
+from onesided.server.api.jobs import (
+    cancel_job,
+    job_answer,
+    show_answer,
+    show_answer_data,
+    show_job,
+)
 from onesided.server.api.releases import (
     known_answer,
     list_releases,
@@ -28,6 +34,7 @@ from onesided.server.console.page import (
     Seen,
     Shown,
     address,
+    route_of,
 )
 from onesided.server.console.same import question_ways, reading_ways
 from onesided.server.console.wording import STATES, asked_in_words
@@ -50,6 +57,7 @@ def show_question(call: PageCall) -> Seen:
     if job["state"] == "done":
         if job["kind"] != "sql":
             return MovedOn(page_of_release(dataset, job["release"]))
+        call.api(show_answer)  # which says who may see it
         return _answer(call, job_answer(call.call()), dataset, address("questions", job["id"]), job)
     wait = int(job["retry_after"]) + 1 if job["state"] == "accepted" else None
     facts = {
@@ -73,7 +81,8 @@ def show_stored(call: PageCall) -> Seen:
     receipt = call.api(show_release)
     number = int(call.path["number"])
     entry = next(each for each in call.api(list_releases)["releases"] if each["number"] == number)
-    release, _ = stored_release(call.call())
+    rows_are_theirs = call.who.role in route_of(show_release_data).roles
+    release = stored_release(call.call())[0] if rows_are_theirs else None
     return Shown(
         "release.html",
         {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
@@ -64,7 +65,7 @@ def take_question(call: PageCall) -> Seen:
     try:
         body = question(call, facts, _kind(call))
         if call.text("mechanism", BEST_ONE) == BEST_ONE:
-            body |= _mechanism(call.api(plan, plan_of(body)) if body["kind"] == "count" else {})
+            body |= _mechanism(_plan(call, body)) if body["kind"] == "count" else {}
         found = call.api(ask, body)
     except Exception as error:
         return _form(call, refusal(error, steward=call.who.is_steward))
@@ -126,7 +127,7 @@ def _planned(call: PageCall, facts: Mapping[str, Any], kind: KindOfQuestion) -> 
         body = question(call, facts, kind)
         if not body["epsilon"]:
             body["epsilon"] = typed(call)["epsilon"]
-        planned = call.api(plan, plan_of(body))
+        planned = _plan(call, body)
     except Exception as error:
         found["said"] = refusal(error, steward=call.who.is_steward)
         found["untouched"] = not call.form
@@ -145,6 +146,28 @@ def _planned(call: PageCall, facts: Mapping[str, Any], kind: KindOfQuestion) -> 
         "ways": question_ways(call.served, facts["name"], body),
         "untouched": False,
     }
+
+
+def _plan(call: PageCall, body: Body) -> Body:
+    """The plan of a question; where its bound on groups is to be found, none is missing."""
+    planned: Body = call.api(plan, plan_of(body))
+    if body.get("max_groups") != "auto":
+        return planned
+    found = planned["bounds"] is not None
+
+    def free(option: Body) -> Body:
+        waived = option["missing"] == "max_groups" and (found or option["mechanism"] == "auto")
+        return {**option, "missing": ""} if waived else option
+
+    options = sorted(map(free, planned["options"]), key=_exactness)
+    return {**planned, "options": options}
+
+
+def _exactness(option: Mapping[str, Any]) -> tuple[bool, float]:
+    """What can be had comes first, the most exact of it before all."""
+    error = error_of(option)
+    can = option["fits"] and not option["missing"] and not option["refusal"]
+    return not can, math.inf if error is None else error
 
 
 def _chosen(planned: Mapping[str, Any], mechanism: str) -> Mapping[str, Any] | None:
@@ -170,7 +193,7 @@ def _scaled(call: PageCall, body: Body, chosen: Mapping[str, Any] | None) -> lis
     for name, scale in _SCALES:
         try:
             epsilon = show(privacy_loss(body["epsilon"]) * scale)
-            planned = call.api(plan, {**plan_of(body), "epsilon": epsilon})
+            planned = _plan(call, {**body, "epsilon": epsilon})
         except (InputError, Problem):
             continue
         other = _chosen(planned, chosen["mechanism"])
