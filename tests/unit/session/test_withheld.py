@@ -76,7 +76,9 @@ def test_they_decide_the_policy_and_the_filter_of_counts_and_sums(table: pa.Tabl
         lambda ds: ds.ngrams(2, by="room", order="size", epsilon=1, max_groups=1),
         lambda ds: ds.sql("SELECT name, COUNT(*) FROM visits GROUP BY name", epsilon=1, max_rows=2),
         lambda ds: ds.sql("SELECT SUM(size) FROM visits", epsilon=1, bounds={"size": 9}),
-        lambda ds: ds.sql("SELECT AVG(size) FROM visits", epsilon=1, bounds={"size": 9}),
+        lambda ds: ds.sql(
+            "SELECT AVG(size) FROM visits", epsilon=1, bounds={"size": 9}, max_rows=2
+        ),
         lambda ds: ds.sql(
             "SELECT floor, COUNT(DISTINCT name, day) FROM visits JOIN who ON who.id = visits.size "
             "GROUP BY floor",
