@@ -7,6 +7,7 @@ from onesided.server.api import (
     approvals,
     datasets,
     jobs,
+    maps,
     operating,
     people,
     questions,
@@ -26,5 +27,6 @@ ROUTES: tuple[ApiRoute, ...] = (
     *people.ROUTES,
     *sessions.ROUTES,
     *stewards.ROUTES,
+    *maps.ROUTES,
     *operating.ROUTES,
 )

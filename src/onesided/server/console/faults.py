@@ -18,7 +18,14 @@ _WORDS: Sequence[tuple[str, Sequence[str]]] = (
     (r"\bmost_in_all\b", ("most_in_all",)),
     (r"^least\b", ("least",)),
     (r"\bdays\b|number of days", ("days",)),
-    (r"^slack\b|^gap\b|outside,", ("slack", "gap", "outside")),
+    (r"^slack\b", ("map_slack",)),
+    (r"^gap\b|needs a gap", ("map_gap",)),
+    (r"^The outside|outside, |lies outside", ("map_outside",)),
+    (r"(?i)\bsensitive places?\b|of the map (is|are) sensitive", ("map_sensitive",)),
+    (r"place of a row|needs place|of different types", ("map_place",)),
+    (r"time of a row|needs time", ("map_time",)),
+    (r"\bof places\b|\bplaces\b.*file", ("map_places",)),
+    (r"(?i)\bedges\b|must lie below|needs units of several rows|\bmap\b", ("map_edges",)),
     (r"(?i)\bedges\b", ("edges",)),
     (r"\bbounds\b|lower bound", ("low",)),
     (r"\bneeds column\b|\bcolumn must\b", ("column", "value")),
@@ -26,7 +33,10 @@ _WORDS: Sequence[tuple[str, Sequence[str]]] = (
     (r"\bneeds n\b|^n must|number of steps", ("n",)),
     (r"\bneeds by\b", ("path",)),
     (r"\bneeds order\b|gives no order", ("order",)),
-    (r"The values of|The domain of|^domain\b|^bounds holds|^edges holds", ("low", "edges", "values-0", "path_values")),
+    (
+        r"The values of|The domain of|^(domain|bounds|edges) holds",
+        ("low", "edges", "values-0", "path_values"),
+    ),
     (r"(?i)\bcolumns must\b", ("columns",)),
     (r"(?i)predicate|condition", ("where", "policy")),
     (r"(?i)\bepsilon\b|\bbudget\b|\bshare\b|ε", ("epsilon", "budget", "most_in_all")),
@@ -34,7 +44,7 @@ _WORDS: Sequence[tuple[str, Sequence[str]]] = (
     (r"(?i)\bname\b|data set", ("name",)),
     (r"(?i)\bunit\b|one record", ("unit",)),
 )
-_SPOKEN = re.compile(r"^A (question|plan) of kind \w+ needs (?P<lacking>[\w ]+)\.$")
+_SPOKEN = re.compile(r"^A (map|(question|plan) of kind \w+) needs (?P<lacking>[\w ]+)\.$")
 _ASKED_FOR: Mapping[str, str] = {
     "epsilon": "Say what it may cost.",
     "column": "Choose a column.",
@@ -45,6 +55,8 @@ _ASKED_FOR: Mapping[str, str] = {
     "order": "Choose the column that says what comes first.",
     "n": "Say how many steps.",
     "statement": "Write a SELECT.",
+    "place": "Choose the column that says where a row is.",
+    "time": "Choose the column that says when.",
 }
 
 

@@ -54,6 +54,15 @@ def relaxes_ways(policy: str, than: str) -> dict[str, str]:
     }
 
 
+def map_ways(served: Served, dataset: str) -> dict[str, str]:
+    """The ways to read what a map does."""
+    return {
+        "Command line": shlex.join(["onesided", "map", "check", dataset]),
+        "HTTP": 'curl -H "Authorization: Bearer $ONESIDED_TOKEN" \\\n  '
+        f"{origin(served)}/api/v1/datasets/{dataset}/map",
+    }
+
+
 def _python(address: str, kind: str, fields: Mapping[str, Any]) -> str:
     given = dict(fields)
     first = [repr(given.pop("statement"))] if kind == "sql" else []

@@ -30,7 +30,11 @@ for (const form of document.querySelectorAll("form[data-live]")) {
     if (focused !== null) {
       [...live.querySelectorAll("input")].find((each) => each.value === focused)?.focus();
     }
-    beside(form, live);
+    for (const part of live.querySelectorAll("[data-into]")) {
+      document.getElementById(part.dataset.into)?.replaceChildren(...part.childNodes);
+      part.remove();
+    }
+    beside(form);
     copiers(live);
   };
   form.addEventListener("input", update);
@@ -38,10 +42,10 @@ for (const form of document.querySelectorAll("form[data-live]")) {
 }
 
 // What is wrong with a field stands beside it, as it does on a page that the server made.
-function beside(form, live) {
+function beside(form) {
   for (const each of form.querySelectorAll(".fault")) { each.hidden = true; each.textContent = ""; }
   for (const each of form.querySelectorAll("[aria-invalid]")) each.removeAttribute("aria-invalid");
-  const said = live.querySelector("[data-fault]");
+  const said = form.querySelector("[data-fault]");
   const place = said?.dataset.fault && document.getElementById(`fault-${said.dataset.fault}`);
   if (!place) return;
   place.textContent = said.textContent;
