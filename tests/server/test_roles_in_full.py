@@ -67,6 +67,8 @@ TABLE = {
     f"POST {_SAME}/mean": ASKERS,
     f"POST {_SAME}/sample": ASKERS,
     f"POST {_SAME}/sql": ASKERS,
+    f"POST {_SAME}/run": ASKERS,
+    f"POST {_SAME}/weigh": PLANNERS,
     f"POST {_SAME}/plan": PLANNERS,
     f"GET {_SAME}/releases/{{number}}/data": PLANNERS,
     f"GET {_SAME}/answers/{{question}}": PLANNERS,

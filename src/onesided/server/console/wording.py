@@ -21,6 +21,8 @@ def asked_in_words(question: Mapping[str, Any]) -> str:
     kind = str(question.get("kind", "release"))
     if question.get("statement"):
         return " ".join(str(question["statement"]).split())
+    if kind == "run":
+        return f"{len(question['questions'])} questions at once"
     what = {"sample": "true records", "sql": "figure"}.get(kind, kind)
     column = question.get("column")
     what = what[:1].upper() + what[1:]

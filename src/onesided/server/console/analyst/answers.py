@@ -54,8 +54,9 @@ _NO_CHARTS = "Charts need more: a steward installs onesided[charts] on the serve
 def show_question(call: PageCall) -> Seen:
     job = call.api(show_job)
     dataset = job["dataset"]
-    if job["state"] == "done":
-        if job["kind"] != "sql":
+    several = job.get("release", {}).get("answers", {})
+    if job["state"] == "done" and not several:
+        if "figures" not in job["release"]:
             return MovedOn(page_of_release(dataset, job["release"]))
         call.api(show_answer)  # which says who may see it
         return _answer(call, job_answer(call.call()), dataset, address("questions", job["id"]), job)
@@ -67,6 +68,7 @@ def show_question(call: PageCall) -> Seen:
         "refresh": wait if job["state"] == "accepted" else None,
         "ways": question_ways(call.served, dataset, job["question"]),
         "own": job["who"] == call.who.name,
+        "answers": {name: page_of_release(dataset, each) for name, each in several.items()},
     }
     return Shown("question.html", facts)
 
@@ -109,7 +111,7 @@ def show_known(call: PageCall) -> Seen:
 def _answer(
     call: PageCall, release: Release, dataset: str, base: str, job: Mapping[str, Any] | None
 ) -> Seen:
-    """The answer to a SELECT, computed from several releases."""
+    """An answer that is computed from several releases."""
     receipt = dict(release.receipt.content)
     asked = receipt.get("request", {})
     return Shown(
