@@ -19,7 +19,7 @@ from __future__ import annotations
 from starlette.routing import Route
 
 from onesided.server.console import entrance, rendering
-from onesided.server.console.analyst import accounts, answers, asking, datasets
+from onesided.server.console.analyst import accounts, answers, asking, datasets, weights
 from onesided.server.console.page import ConsolePage, PageEndpoint
 from onesided.server.console.steward import data, ledgers, maps, people, setting_up
 from onesided.server.limiting import RequestRate
@@ -30,6 +30,7 @@ PAGES: tuple[ConsolePage, ...] = (
     *datasets.PAGES,
     *asking.PAGES,
     *answers.PAGES,
+    *weights.PAGES,
     *accounts.PAGES,
     *setting_up.PAGES,
     *data.PAGES,

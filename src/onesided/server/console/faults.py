@@ -33,6 +33,7 @@ _WORDS: Sequence[tuple[str, Sequence[str]]] = (
     (r"\bneeds n\b|^n must|number of steps", ("n",)),
     (r"\bneeds by\b", ("path",)),
     (r"\bneeds order\b|gives no order", ("order",)),
+    (r"(?i)stands_for|weights?\b|of a mean cell", ("stands-0",)),
     (
         r"The values of|The domain of|^(domain|bounds|edges) holds",
         ("low", "edges", "values-0", "path_values"),
@@ -66,7 +67,7 @@ def fault_of(sentence: str, typed: Mapping[str, Any]) -> str:
     if named:
         for field, text in typed.items():
             if any(named["name"] in str(each) for each in _texts(text)):
-                return f"{field}-0" if field == "by" else field
+                return f"{field}-0" if field in ("by", "stands") else field
     for words, fields in _WORDS:
         known = [each for each in fields if each.partition("-")[0] in typed]
         if known and re.search(words, sentence):

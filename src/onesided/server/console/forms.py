@@ -73,18 +73,34 @@ def quoted(name: str) -> str:
 
 
 def _by(call: PageCall, facts: Facts) -> Body:
-    keys = call.form.get("by", ())
-    values = call.form.get("values", ())
+    chosen, domain = _keys(call, facts, "by", "values")
+    return {**({"by": chosen} if chosen else {}), **({"domain": domain} if domain else {})}
+
+
+def _stands_for(call: PageCall, facts: Facts) -> Body:
+    """The counts that give each record of a sample a weight."""
+    chosen, domain = _keys(call, facts, "stands", "stands_values")
+    if not chosen:
+        return {}
+    noisy = {"noisy": True} if call.text("noisy") else {}
+    return {"stands_for": chosen, **({"domain": domain} if domain else {}), **noisy}
+
+
+def _keys(
+    call: PageCall, facts: Facts, named: str, listed_in: str
+) -> tuple[list[str], dict[str, list[Any]]]:
+    """Keys that are chosen, and the values of those whose values are typed."""
+    values = call.form.get(listed_in, ())
     chosen: list[str] = []
     domain: dict[str, list[Any]] = {}
-    for place, key in enumerate(each.strip() for each in keys):
+    for place, key in enumerate(each.strip() for each in call.form.get(named, ())):
         if not key or key in chosen:
             continue
         chosen.append(key)
         listed = values[place].strip() if place < len(values) else ""
         if listed:
             domain[key] = _values(key, listed, facts)
-    return {**({"by": chosen} if chosen else {}), **({"domain": domain} if domain else {})}
+    return chosen, domain
 
 
 def _values(key: str, listed: str, facts: Facts) -> list[Any]:
@@ -196,6 +212,7 @@ def whole_number(name: str, text: str) -> int:
 
 _FIELDS: Mapping[str, Any] = {
     "by": _by,
+    "stands_for": _stands_for,
     "where": _text("where"),
     "columns": _columns,
     "column": _text("column"),
@@ -220,6 +237,8 @@ def typed(call: PageCall) -> dict[str, Any]:
     return {
         "by": padded(call.form.get("by", ()), MOST_KEYS),
         "values": padded(call.form.get("values", ()), MOST_KEYS),
+        "stands": padded(call.form.get("stands", ()), MOST_KEYS),
+        "stands_values": padded(call.form.get("stands_values", ()), MOST_KEYS),
         "columns": call.texts("columns"),
         **{name: call.text(name) for name in _TEXTS},
         "epsilon": call.text("epsilon", USUAL_EPSILON),
@@ -234,5 +253,5 @@ def padded(values: Iterable[str], length: int) -> Sequence[str]:
 
 _TEXTS = (
     *("where", "column", "bound", "low", "high", "edges", "value", "max_values", "path"),
-    *("path_values", "order", "n", "sampled", "statement", "max_groups", "purpose", "yes"),
+    *("path_values", "order", "n", "sampled", "noisy", "statement", "max_groups", "purpose", "yes"),
 )

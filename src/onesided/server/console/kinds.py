@@ -33,6 +33,7 @@ class KindOfQuestion:
 _INPUTS: Mapping[str, tuple[str, ...]] = {
     "by": ("by", "values"),
     "between": ("low", "high"),
+    "stands_for": ("stands", "stands_values", "noisy"),
     "groups_at_most": ("max_groups",),
     "path": ("path", "path_values"),
     "mechanism": (),
@@ -51,7 +52,7 @@ KINDS: Mapping[str, KindOfQuestion] = {
             "sample",
             "True records",
             "A sample of true records, of those that nobody has to protect.",
-            ("columns", "where"),
+            ("columns", "stands_for", "where"),
         ),
         KindOfQuestion(
             "sum",

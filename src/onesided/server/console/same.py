@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from onesided.server.served import Served
@@ -43,6 +43,18 @@ def reading_ways(served: Served, dataset: str, number: int) -> dict[str, str]:
         "Python": _PYTHON.format(address=address) + f"ds.released({number}).table",
         "HTTP": f'curl -H "Authorization: Bearer $ONESIDED_TOKEN" \\\n  -H "Accept: text/csv" \\\n'
         f"  {shlex.quote(url)}",
+    }
+
+
+def weighing_ways(served: Served, dataset: str, numbers: Sequence[int]) -> dict[str, str]:
+    """The ways to weigh a sample by counts, all by the numbers of their releases."""
+    sample, *counts = numbers
+    address = f"{origin(served)}/{dataset}"
+    listed = ", ".join(f"ds.released({each})" for each in counts)
+    url = f"{origin(served)}/api/v1/datasets/{dataset}/weigh"
+    return {
+        "Python": _PYTHON.format(address=address) + f"ds.released({sample}).weighted([{listed}])",
+        "HTTP": _http(url, {"sample": sample, "counts": counts}),
     }
 
 
