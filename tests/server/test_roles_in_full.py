@@ -87,6 +87,9 @@ TABLE = {
     "POST /api/v1/sources/check": STEWARDS,
     "POST /api/v1/policies": STEWARDS,
     "POST /api/v1/maps": STEWARDS,
+    "POST /api/v1/attacks": STEWARDS,
+    f"GET {_SAME}/releases/{{number}}/publication": STEWARDS,
+    "GET /api/v1/ledger/report": INSPECTORS,
     "POST /api/v1/datasets": (201, 403, 403, 403, 401),
     "GET /api/v1/approvals": STEWARDS,
     "POST /api/v1/approvals/{job}": STEWARDS,
@@ -233,6 +236,7 @@ _BODIES: dict[str, Callable[[House], dict[str, Any]]] = {
     "POST /api/v1/sources/columns": lambda house: {"source": FILE},
     "POST /api/v1/sources/check": lambda house: {"source": FILE, **MORE},
     "POST /api/v1/policies": lambda house: {"dataset": "visits", "policy": MORE["policy"]},
+    "POST /api/v1/attacks": lambda house: {"epsilon": 1},
     "POST /api/v1/maps": lambda house: {"edges": "edges.csv", **MAP},
     "POST /api/v1/datasets": lambda house: {
         "name": f"more-{next(house.fresh)}",

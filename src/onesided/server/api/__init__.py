@@ -5,11 +5,13 @@ from __future__ import annotations
 from onesided.server.api import (
     accounts,
     approvals,
+    attacks,
     datasets,
     jobs,
     maps,
     operating,
     people,
+    publishing,
     questions,
     releases,
     sessions,
@@ -28,5 +30,7 @@ ROUTES: tuple[ApiRoute, ...] = (
     *sessions.ROUTES,
     *stewards.ROUTES,
     *maps.ROUTES,
+    *attacks.ROUTES,
+    *publishing.ROUTES,
     *operating.ROUTES,
 )

@@ -21,7 +21,7 @@ from starlette.routing import Route
 from onesided.server.console import entrance, rendering
 from onesided.server.console.analyst import accounts, answers, asking, datasets, weights
 from onesided.server.console.page import ConsolePage, PageEndpoint
-from onesided.server.console.steward import data, ledgers, maps, people, setting_up
+from onesided.server.console.steward import attackers, data, ledgers, maps, people, setting_up
 from onesided.server.limiting import RequestRate
 from onesided.server.served import Served
 
@@ -34,6 +34,7 @@ PAGES: tuple[ConsolePage, ...] = (
     *accounts.PAGES,
     *setting_up.PAGES,
     *data.PAGES,
+    *attackers.PAGES,
     *maps.PAGES,
     *people.PAGES,
     *ledgers.PAGES,

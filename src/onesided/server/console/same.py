@@ -58,6 +58,14 @@ def weighing_ways(served: Served, dataset: str, numbers: Sequence[int]) -> dict[
     }
 
 
+def attack_ways(served: Served, epsilon: str) -> dict[str, str]:
+    """The ways to see what an attacker learns from absence."""
+    return {
+        "Command line": shlex.join(["onesided", "attack", "--epsilon", epsilon]),
+        "HTTP": _http(f"{origin(served)}/api/v1/attacks", {"epsilon": epsilon}),
+    }
+
+
 def relaxes_ways(policy: str, than: str) -> dict[str, str]:
     """The ways to compare two policies."""
     return {

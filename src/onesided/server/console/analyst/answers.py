@@ -18,6 +18,7 @@ from onesided.server.api.jobs import (
     show_answer_data,
     show_job,
 )
+from onesided.server.api.publishing import publish_release
 from onesided.server.api.releases import (
     known_answer,
     list_releases,
@@ -42,7 +43,7 @@ from onesided.server.console.same import question_ways, reading_ways, weighing_w
 from onesided.server.console.wording import STATES, asked_in_words
 from onesided.server.jobs.answers import WEIGH
 from onesided.server.problems import Problem
-from onesided.server.routing import Handler
+from onesided.server.routing import STEWARD, Handler
 from onesided.server.tables import ARROW, CSV, JSON, PARQUET
 
 FILES: Mapping[str, str] = {
@@ -76,6 +77,12 @@ def show_question(call: PageCall) -> Seen:
     return Shown("question.html", facts)
 
 
+def take_publication(call: PageCall) -> Seen:
+    name = f"{call.path['dataset']}-{call.path['number']}.zip"
+    reply = call.reply(publish_release)
+    return reply.with_headers({"Content-Disposition": f'attachment; filename="{name}"'})
+
+
 def take_back(call: PageCall) -> Seen:
     job = call.api(cancel_job)
     return MovedOn(address("questions", job["id"]))
@@ -105,6 +112,7 @@ def stored_page(call: PageCall, refused: str = "") -> Seen:
             "base": address("data", name, "releases", number),
             "files": _files(call),
             "ways": reading_ways(call.served, name, number),
+            "publishable": call.who.is_steward,
             "counts": countable(call, entry) if rows_are_theirs else [],
             "chosen": call.texts("counts"),
             "refused": refused,
@@ -143,6 +151,7 @@ def _answer(
             "base": base,
             "files": _files(call),
             "ways": ways,
+            "publishable": False,
             "counts": [],
             "chosen": [],
             "refused": "",
@@ -205,6 +214,11 @@ PAGES = (
     ConsolePage(path="/questions/{job}/back", handler=take_back, method="POST", roles=ASKING),
     ConsolePage(path="/questions/{job}/{file}", handler=_file_page(show_answer_data), roles=ASKING),
     ConsolePage(path="/data/{dataset}/releases/{number}", handler=show_stored),
+    ConsolePage(
+        path="/data/{dataset}/releases/{number}/publication.zip",
+        handler=take_publication,
+        roles=(STEWARD,),
+    ),
     ConsolePage(
         path="/data/{dataset}/releases/{number}/{file}",
         handler=_file_page(show_release_data),
