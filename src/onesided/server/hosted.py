@@ -30,7 +30,7 @@ from onesided.session.checking import SourceCheck
 from onesided.session.description import Description
 from onesided.session.frozen import FrozenDataset, copied_sources
 from onesided.session.opening import open_dataset
-from onesided.session.several import Asked
+from onesided.session.several import AskedTogether
 
 _POINTER, _SAMPLES, _LOCK = "state.json", "samples", "lock"
 _COPIED = ("source", "public", "lookups")
@@ -51,7 +51,7 @@ class HostedDataset:
         self._sources = config.sources
         short = hashlib.sha256(name.encode()).hexdigest()[:16]
         self.folder = config.storage / short
-        self.checked: dict[str, Asked] = {}
+        self.checked: dict[str, AskedTogether] = {}
         self._turn = threading.Lock()
         self._charging = threading.Lock()
         self._opening = False
@@ -102,7 +102,7 @@ class HostedDataset:
         finally:
             self._opening = False
 
-    def keep_checked(self, job: str, asked: Asked) -> None:
+    def keep_checked(self, job: str, asked: AskedTogether) -> None:
         """Spare the run of a question to check it again; what another process runs is let go."""
         if len(self.checked) >= _MOST_CHECKED:
             self.checked.clear()

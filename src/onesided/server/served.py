@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any
 
 from onesided.ledger import Ledger, open_ledger
 from onesided.ledger.desk import Desk, JobState, QuestionJob, Slot, open_desk
 from onesided.server.config import ServerConfig
 from onesided.server.hosted import HostedDataset
-from onesided.server.jobs.answers import StoredQuestions
+from onesided.server.jobs.kept import KeptQuestions
 from onesided.server.jobs.runner import QueueRunner
 from onesided.server.operate.logs import RequestLog
 from onesided.server.people import Caller
 from onesided.server.problems import Problem
 from onesided.server.sources import described
+from onesided.session.several import AskedTogether
 
 
 @dataclass
@@ -31,7 +33,7 @@ class Served:
     desk: Desk
     datasets: Mapping[str, HostedDataset]
     log: RequestLog
-    questions: StoredQuestions
+    questions: KeptQuestions
     runners: dict[str, QueueRunner] = field(default_factory=dict)
     ready: bool = False
     _adding: threading.Lock = field(default_factory=threading.Lock)
@@ -46,7 +48,7 @@ class Served:
             open_desk(config.ledger),
             hosted,
             log,
-            StoredQuestions(config.storage / "questions"),
+            KeptQuestions(config.storage / "questions"),
         )
 
     def start(self) -> None:
@@ -109,11 +111,13 @@ class Served:
             raise Problem(404, "There is no such data set, or it is not yours to see.")
         return found
 
-    def slot(self, hosted: HostedDataset, kind: str) -> Slot:
-        """The place in the queue that a question of this kind gets."""
-        limits = self.config.limits
+    def slot(self, hosted: HostedDataset, asked: AskedTogether) -> Slot:
+        """The place in the queue that a question gets: the times of all its parts together."""
+        limits, units = self.config.limits, hosted.data.units
+        lengths = [self.config.deadlines.length(kind, units) for kind in _timed(asked)]
+        known = [each for each in lengths if each is not None]
         return Slot(
-            length=self.config.deadlines.length(kind, hosted.data.units),
+            length=sum(known, start=timedelta(0)) if known else None,
             most_open=limits.open_jobs,
             most_open_of_one=limits.open_jobs_of_one,
         )
@@ -121,6 +125,15 @@ class Served:
     def wake(self, hosted: HostedDataset) -> None:
         """Have the data set's queue looked at now."""
         self.runners[hosted.name].wake()
+
+
+def _timed(asked: AskedTogether) -> Iterator[str]:
+    """The kinds of question by which the time of a slot is measured."""
+    for part in asked.parts:
+        kind = str(part.wish["ask"])
+        yield kind
+        if kind == "sample":  # a sample may be counted for as well
+            yield from ("count" for _ in part.questions[1:])
 
 
 def _left_behind(number: int) -> str:
