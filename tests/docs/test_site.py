@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -120,3 +121,11 @@ def test_the_site_in_a_browser(tmp_path: Path) -> None:
         page.wait_for_selector("text=promise", timeout=20_000)
         browser.close()
     assert wrong == []
+
+
+def test_every_page_stands_once_in_the_navigation() -> None:
+    text = (HOUSE / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]
+    listed = re.findall(r": ([\w/-]+\.md)$", text, re.MULTILINE)
+    assert [page for page in listed if listed.count(page) > 1] == []
+    pages = {path.relative_to(HOUSE / "docs").as_posix() for path in (HOUSE / "docs").rglob("*.md")}
+    assert pages - set(listed) == set()
