@@ -20,6 +20,7 @@ from onesided.language.tree import (
     FloatArithmetic,
     Literal,
     Magnitude,
+    Negate,
     Operator,
     Part,
     PartOf,
@@ -58,6 +59,9 @@ def proven_range(node: Expression, columns: Mapping[str, Range]) -> Range | None
             return _any_of(operands, columns)
         case Extreme(way, operands):
             return _extreme(way, operands, columns)
+        case Negate(operand):
+            within = proven_range(operand, columns)
+            return None if within is None else (-within[1], -within[0])
         case Magnitude(operand):
             within = proven_range(operand, columns)
             if within is None:
