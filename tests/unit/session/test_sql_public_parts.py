@@ -38,8 +38,8 @@ ANSWERED = (
     "SELECT COUNT(*) FROM trips t WHERE EXISTS "
     "(SELECT 1 FROM stops s WHERE s.code = t.start AND s.height > 0)",
     "SELECT COUNT(*) FROM trips t WHERE NOT EXISTS (SELECT 1 FROM stops s WHERE s.code = t.start)",
-    "SELECT o.district AS a, d.district AS b, COUNT(*) FROM trips t JOIN stops o ON o.code = t.start "
-    "JOIN stops d ON d.code = t.stop GROUP BY ALL ORDER BY ALL",
+    "SELECT o.district AS a, d.district AS b, COUNT(*) FROM trips t "
+    "JOIN stops o ON o.code = t.start JOIN stops d ON d.code = t.stop GROUP BY ALL ORDER BY ALL",
     "SELECT h.height, COUNT(*) FROM trips t JOIN (SELECT code, max(height) AS height FROM stops "
     "GROUP BY code) h ON h.code = t.stop GROUP BY ALL ORDER BY 1",
     "WITH high AS (SELECT code AS at FROM stops WHERE height > 0) "
