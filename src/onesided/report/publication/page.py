@@ -108,6 +108,8 @@ class PublishedPage:
         right = {place for row in body for place, cell in enumerate(row) if cell.number}
         head = "".join(
             f'<th scope="col"{_NUMBER if place in right else ""}>{safe(each)}</th>'
+            if each
+            else "<td></td>"  # above bars: a heading without a word is none
             for place, each in enumerate(columns)
         )
         lines = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in body)
