@@ -48,7 +48,7 @@ def application(
 
     - `said`: is told at the end what was finished and what was left.
     """
-    rate = RequestRate(served.config.limits.requests_per_minute)
+    rate = RequestRate(served.config.limits.requests_per_minute, served.config.storage)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:

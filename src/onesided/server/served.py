@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
+from onesided.data.owner import locked
+from onesided.errors import OnesidedError, SourceError
 from onesided.ledger import Ledger, open_ledger
 from onesided.ledger.desk import Desk, JobState, QuestionJob, Slot, open_desk
 from onesided.server.config import ServerConfig
@@ -18,6 +22,7 @@ from onesided.server.operate.logs import RequestLog
 from onesided.server.people import Caller
 from onesided.server.problems import Problem
 from onesided.server.sources import described
+from onesided.session.description import descriptions
 from onesided.session.several import AskedTogether
 
 
@@ -31,12 +36,14 @@ class Served:
     config: ServerConfig
     ledger: Ledger
     desk: Desk
-    datasets: Mapping[str, HostedDataset]
+    hosted: Mapping[str, HostedDataset]
     log: RequestLog
     questions: KeptQuestions
     runners: dict[str, QueueRunner] = field(default_factory=dict)
     ready: bool = False
     _adding: threading.Lock = field(default_factory=threading.Lock)
+    _read: tuple[int, int, int] | None = None
+    """Which version of the file of descriptions is known."""
 
     @classmethod
     def of(cls, config: ServerConfig, log: RequestLog) -> Served:
@@ -51,17 +58,26 @@ class Served:
             KeptQuestions(config.storage / "questions"),
         )
 
+    @property
+    def datasets(self) -> Mapping[str, HostedDataset]:
+        """By name, with those that another process of the server has added."""
+        if self.ready and self._read != _version(self.config.file):
+            with self._adding:
+                self._take_over()
+        return self.hosted
+
     def start(self) -> None:
         """Open the data sets and begin to run questions; those of before a crash go on."""
-        for each in self.datasets.values():
+        for each in self.hosted.values():
             each.start()
             self._run(each)
         self.ready = True
 
     def add(self, name: str, table: Mapping[str, Any]) -> HostedDataset:
         """Serve one more data set, and describe it in the server's file; all of it or nothing."""
-        with self._adding:
-            if name in self.datasets:
+        with self._adding, self._alone():
+            self._take_over()
+            if name in self.hosted:
                 raise Problem(409, f"There is a data set {name} already.")
             found, draft = described(self.config.file, name, table)
             hosted = HostedDataset(self.config, name, found)
@@ -72,10 +88,33 @@ class Served:
                 hosted.close()
                 draft.unlink(missing_ok=True)
                 raise
-            # Others may be going through the data sets now.
-            self.datasets = {**self.datasets, name: hosted}
-            self._run(hosted)
+            self._serve(name, hosted)
             return hosted
+
+    def _take_over(self) -> None:
+        """Serve what another process has opened and then described in the file."""
+        with suppress(OnesidedError):  # somebody may be writing it
+            self._read = _version(self.config.file)
+            for name, each in descriptions(self.config.file).items():
+                hosted = HostedDataset(self.config, name, each)
+                if name not in self.hosted and hosted.was_opened:
+                    hosted.reopen()
+                    self._serve(name, hosted)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """No other process of the server adds a data set in the block."""
+        try:
+            self.config.storage.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with locked(self.config.storage / "adding.lock"):
+                yield
+        except OSError:
+            raise SourceError(f"The folder {self.config.storage} cannot be written.") from None
+
+    def _serve(self, name: str, hosted: HostedDataset) -> None:
+        # Others may be going through the data sets now.
+        self.hosted = {**self.hosted, name: hosted}
+        self._run(hosted)
 
     def _run(self, hosted: HostedDataset) -> None:
         runner = QueueRunner(hosted, self.desk)
@@ -90,7 +129,7 @@ class Served:
         for runner in self.runners.values():
             runner.wait(self.config.stop_seconds)
         unanswered = sum(map(self._is_unanswered, self.desk.jobs(states=[JobState.ACCEPTED])))
-        for each in self.datasets.values():
+        for each in self.hosted.values():
             each.close()
         self.desk.close()
         self.ledger.close()
@@ -125,6 +164,15 @@ class Served:
     def wake(self, hosted: HostedDataset) -> None:
         """Have the data set's queue looked at now."""
         self.runners[hosted.name].wake()
+
+
+def _version(file: Path) -> tuple[int, int, int] | None:
+    """What changes with each new content of a file; None where there is none."""
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size
 
 
 def _timed(asked: AskedTogether) -> Iterator[str]:
