@@ -152,7 +152,7 @@ class _Reading:
         )
 
     def _outputs(self) -> tuple[Output, ...]:
-        """The columns of the answer. Names that nobody gave are told apart, as DuckDB does."""
+        """The columns of the answer. Names that nobody gave and that are alike get a number."""
         outputs = tuple(map(self._output, self._items))
         given = [item.alias.lower() for item in self._items if item.alias]
         if len(set(given)) != len(given):
