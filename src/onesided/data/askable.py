@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Any, Protocol, Self
 
 from onesided.data.cells import USUAL_QUANTILES, HistogramRelease, QuantileRelease
+from onesided.data.described import DescriptionRelease
 from onesided.data.listed import ReleaseEntry
 from onesided.data.plannable import Domain, OtherPolicy, Part, Plans
 from onesided.data.release import QueryRelease, Release, TableRelease
@@ -23,6 +24,8 @@ from onesided.loss import Number
 
 USUAL_CELLS = 1024
 """So many cells a quantile is read from, at the most."""
+FOUND = "auto"
+"""In place of bounds: such as are found."""
 
 
 class AccountStanding(Protocol):
@@ -179,7 +182,7 @@ class Askable(Protocol):
         by: Sequence[str] | str = (),
         where: str | None = None,
         *,
-        bounds: Sequence[Any],
+        bounds: Sequence[Any] | str = FOUND,
         epsilon: Number,
         cells: int = USUAL_CELLS,
         max_groups: int | None = None,
@@ -194,7 +197,7 @@ class Askable(Protocol):
     def histogram(
         self,
         column: str,
-        edges: Sequence[Any],
+        edges: Sequence[Any] | None = None,
         by: Sequence[str] | str = (),
         where: str | None = None,
         *,
@@ -224,6 +227,20 @@ class Askable(Protocol):
         purpose: str = "",
         yes: bool = False,
     ) -> Release: ...
+
+    def describe(
+        self,
+        columns: Sequence[str] | None = None,
+        where: str | None = None,
+        *,
+        epsilon: Number,
+        max_values: int = 1,
+        policy: OtherPolicy = None,
+        part: Part = None,
+        fresh: bool = False,
+        purpose: str = "",
+        yes: bool = False,
+    ) -> DescriptionRelease: ...
 
     def sql(
         self,

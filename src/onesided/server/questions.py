@@ -59,6 +59,7 @@ FIELDS: Mapping[str, Mapping[str, JsonType]] = {
     "quantile": {**_BOUNDED, "bounds": ListType(CELL, 2, 2), "cells": WholeType(1, 1_000_000)},
     "histogram": {**_BOUNDED, "edges": ListType(CELL, 2)},
     "distinct": {**_BOUNDED, "max_values": _POSITIVE},
+    "describe": {"columns": ListType(_NAME), "where": TEXT, "max_values": _POSITIVE, **_SCOPE},
     "sample": {"where": TEXT, "columns": ListType(_NAME), **_SCOPE},
     "sql": {
         "statement": TextType(least=1),
@@ -80,8 +81,8 @@ REQUIRED: Mapping[str, tuple[str, ...]] = {
     "ngrams": ("n", "by", "order"),
     "sum": ("column", "bound"),
     "mean": ("column", "bound"),
-    "quantile": ("column", "bounds"),
-    "histogram": ("column", "edges"),
+    "quantile": ("column",),
+    "histogram": ("column",),
     "distinct": ("column",),
     "sql": ("statement",),
 }
@@ -97,7 +98,7 @@ _SUPPOSED: Mapping[str, JsonType] = {
     "nonsensitive_share": ShareType(),
     "groups": WHOLE,
 }
-_NOT_PLANNED = frozenset({"touches", "histogram"})
+_NOT_PLANNED = frozenset({"touches", "histogram", "describe"})
 _NOT_OF_A_PLAN = {"count": frozenset(_MECHANISM), "ngrams": frozenset(_MECHANISM)}
 
 
