@@ -81,12 +81,12 @@ def _panel(panel: DrawnCells | DrawnValues, theme: Theme, *, alone: bool) -> Spe
     rows = [_row(panel, place) for place in range(len(panel.values))]
     x: dict[str, Any] = {"field": "low", "title": None}
     if panel.is_time:
-        axis = {"labelOverlap": True}
-        x |= {"type": "temporal", "scale": {"type": "utc"}, "axis": axis}
+        x |= {"type": "temporal", "scale": {"type": "utc"}, "axis": {"labelOverlap": True}}
     else:
         scale = {"zero": False, "nice": False}
         plain = place_format([*panel.low, *panel.high]) == "d"
-        axis = {"format": "d", "tickCount": 6} if plain else number_axis(None, tickCount=6)
+        axis: Spec = {"format": "d", "tickCount": 6}
+        axis = axis if plain else number_axis(None, tickCount=6)
         x |= {"type": "quantitative", "scale": scale, "axis": axis}
     y = {"field": "value", "type": "quantitative", "axis": number_axis("units", tickCount=4)}
     bar = {"type": "rect", "color": FILL, "stroke": FILL, "strokeWidth": 0.5}

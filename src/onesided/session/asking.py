@@ -25,7 +25,7 @@ from onesided.session.questions.bounded import AUTO, BoundedCount
 from onesided.session.questions.choosing import counting, released_mechanism
 from onesided.session.questions.composed import AskedStatement, statement
 from onesided.session.questions.counts import CountingQuestion
-from onesided.session.questions.described import Description
+from onesided.session.questions.described import DescribedColumns
 from onesided.session.questions.distinct import DistinctCounts, valued
 from onesided.session.questions.figures import Bound, Limits
 from onesided.session.questions.found_bounds import BoundedTotals, present
@@ -337,7 +337,7 @@ class Asker:
         max_values: int = 1,
         policy: str | Policy | None = None,
         part: Mapping[str, Any] | None = None,
-    ) -> Description:
+    ) -> DescribedColumns:
         """What the columns hold."""
         within = self.facts.scope(policy, part)
         return description(self.facts, within, epsilon, columns, where, max_values)

@@ -22,7 +22,7 @@ from onesided.session.questions.described import (
     DISTINCT_SHARE,
     MISSING_SHARE,
     ColumnQuestions,
-    Description,
+    DescribedColumns,
     PartQuestion,
 )
 from onesided.session.questions.distinct import VALUE_KEY, DistinctCounts, ValueKey, valued
@@ -123,11 +123,11 @@ def description(
     columns: Sequence[str] | None,
     where: str | None,
     max_values: int | None,
-) -> Description:
+) -> DescribedColumns:
     """A description of these columns, or of all that may be shown."""
     named = chosen(facts, columns)
     asked = Describer(facts, scope, where, max_values, epsilon / len(named))
-    return Description(
+    return DescribedColumns(
         facts=facts,
         scope=scope,
         epsilon=epsilon,

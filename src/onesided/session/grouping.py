@@ -107,11 +107,11 @@ class Grouping:
             return ""
         return f", each in at most {self.cut:,} group{'' if self.cut == 1 else 's'}"
 
-    def wanted(self, *, kinds: bool = False) -> tuple[Wanted, ...]:
+    def wanted(self, *, kinds: bool = False) -> tuple[WantedCounts, ...]:
         """These as counts that may be read with others; none where they cannot."""
         plain = not self.lookups and self.grams is None and len(self.keys) <= 1
         whole_or_text = all(key.type in (Type.INTEGER, Type.TEXT) for key in self.keys)
-        return (Wanted(self, kinds),) if plain and (kinds or whole_or_text) else ()
+        return (WantedCounts(self, kinds),) if plain and (kinds or whole_or_text) else ()
 
     @property
     def undeclared(self) -> list[str]:
@@ -136,7 +136,7 @@ class Grouping:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class WantedCounts:
     """The counts of groups; with `kinds` how many groups there are."""
 
     groups: Grouping

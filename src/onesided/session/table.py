@@ -31,7 +31,7 @@ from onesided.language import BoundPredicate
 from onesided.policy import Policy
 from onesided.randomness import Randomness, fresh_coin_key
 from onesided.session.domains import both, histogram
-from onesided.session.grouping import Grouping, Wanted
+from onesided.session.grouping import Grouping, WantedCounts
 from onesided.session.maps import MapOfData
 from onesided.session.scope import AnyPolicy, Scope
 
@@ -145,7 +145,7 @@ class Reading:
             self._counted = (query, self.table.engine.count(query))
         return self._counted[1]
 
-    def prepare(self, wanted: Sequence[Wanted]) -> None:
+    def prepare(self, wanted: Sequence[WantedCounts]) -> None:
         """Read all of these in one pass over the data; they are at hand from then on."""
         queries = [self._query(each.groups, kinds=each.kinds) for each in wanted]
         known = [query for query, _ in self._ready]

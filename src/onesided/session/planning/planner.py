@@ -33,7 +33,7 @@ from onesided.session.planning.samples import sample_plan
 from onesided.session.planning.supposing import Supposing
 from onesided.session.questions.base import Question
 from onesided.session.questions.composed import AskedStatement
-from onesided.session.questions.described import Description
+from onesided.session.questions.described import DescribedColumns
 from onesided.session.questions.expected import Expectation
 from onesided.session.released_tables import ReleasedTables
 from onesided.session.scope import Scope
@@ -194,7 +194,7 @@ class Planner:
     ) -> Plan:
         """All that a description asks of each column; `asked` are the other arguments of it."""
 
-        def whole(exact: Fraction) -> Description:
+        def whole(exact: Fraction) -> DescribedColumns:
             return self.asking.describe(exact, columns, where, **asked)
 
         return self._together(

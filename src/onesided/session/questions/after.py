@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from onesided.session.grouping import Wanted
+from onesided.session.grouping import WantedCounts
 from onesided.session.questions.base import ReleaseTerms, Runnable, TwoStep
 from onesided.session.table import Reading
 
@@ -29,7 +29,7 @@ class _NextLook(TwoStep):
         return self.step.seen
 
     @property
-    def wants(self) -> tuple[Wanted, ...]:
+    def wants(self) -> tuple[WantedCounts, ...]:
         return self.step.wants
 
     def look(self, reading: Reading) -> bytes:
@@ -49,7 +49,7 @@ class _NextRun(Runnable):
         return self.told(self.step.terms)
 
     @property
-    def wants(self) -> tuple[Wanted, ...]:
+    def wants(self) -> tuple[WantedCounts, ...]:
         return self.step.wants
 
     def run(self, reading: Reading) -> bytes:

@@ -83,7 +83,7 @@ class ColumnQuestions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Description(Question, TwoStep):
+class DescribedColumns(Question, TwoStep):
     """The columns, each at an equal share of ε.
 
     - `where`: which rows count, as it was said.
@@ -164,7 +164,7 @@ class Description(Question, TwoStep):
 class _Round(TwoStep):
     """The next looks of all questions that have one more."""
 
-    question: Description
+    question: DescribedColumns
     steps: tuple[Step, ...]
     number: int
 
@@ -183,7 +183,7 @@ class _Round(TwoStep):
 class _All(Runnable):
     """The runs of all questions, once there is no more to look at."""
 
-    question: Description
+    question: DescribedColumns
     steps: tuple[Runnable, ...]
 
     @property
@@ -207,7 +207,7 @@ def _step(question: PartQuestion) -> Step:
     return question
 
 
-def _next(question: Description, steps: tuple[Step, ...], number: int) -> Step:
+def _next(question: DescribedColumns, steps: tuple[Step, ...], number: int) -> Step:
     runs = tuple(each for each in steps if isinstance(each, Runnable))
     return _All(question, runs) if len(runs) == len(steps) else _Round(question, steps, number)
 

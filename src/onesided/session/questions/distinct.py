@@ -27,7 +27,7 @@ from onesided.randomness import MINIMUM_RATE
 from onesided.session.answers import Layout
 from onesided.session.domains import both, histogram
 from onesided.session.facts import DatasetFacts
-from onesided.session.grouping import Grouping, Wanted, check_bound, check_choice
+from onesided.session.grouping import Grouping, WantedCounts, check_bound, check_choice
 from onesided.session.places import first_places
 from onesided.session.questions.base import Question, ReleaseTerms, Runnable
 from onesided.session.questions.counts import COUNT
@@ -179,7 +179,7 @@ class DistinctCounts(Question, Runnable):
         return "groups have many values"
 
     @property
-    def wants(self) -> tuple[Wanted, ...]:
+    def wants(self) -> tuple[WantedCounts, ...]:
         return () if self.groups.keys else self.pairs.wanted(kinds=True)
 
     def run(self, reading: Reading) -> bytes:

@@ -24,7 +24,7 @@ from onesided.mechanisms.one_sided import one_sided_noise, subtract_noise
 from onesided.session.cells import Cells, check_number
 from onesided.session.facts import DatasetFacts
 from onesided.session.found_cells import ladder, nice, refined
-from onesided.session.grouping import Grouping, Wanted
+from onesided.session.grouping import Grouping, WantedCounts
 from onesided.session.questions.after import after
 from onesided.session.questions.base import (
     BOUND_LOOK,
@@ -143,7 +143,7 @@ class FoundCells(Question, TwoStep):
         return replace(self.beside, groups=every).counted(self.kind, self._spent, self.rungs).groups
 
     @property
-    def wants(self) -> tuple[Wanted, ...]:
+    def wants(self) -> tuple[WantedCounts, ...]:
         return self._line.wanted()
 
     def expected_error(self, supposed: Supposed = NOTHING_KNOWN) -> float | None:

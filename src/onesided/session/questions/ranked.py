@@ -29,7 +29,7 @@ from onesided.mechanisms.ranks import BOUNDS, Ranks
 from onesided.mechanisms.ranks_of_all import RanksOfAll
 from onesided.session.cells import CELL, Cells
 from onesided.session.domains import Domain, both, dense_keys
-from onesided.session.grouping import Grouping, Wanted
+from onesided.session.grouping import Grouping, WantedCounts
 from onesided.session.places import first_places, places_of
 from onesided.session.questions.base import (
     KEYS_LOOK,
@@ -245,7 +245,7 @@ class RankedCounts(Question, TwoStep):
         return KEYS_LOOK if self.finds_keys else LOOK
 
     @property
-    def wants(self) -> tuple[Wanted, ...]:
+    def wants(self) -> tuple[WantedCounts, ...]:
         return self.groups.wanted()
 
     def look(self, reading: Reading) -> bytes:
@@ -349,7 +349,7 @@ class _Chosen(Runnable):
     listed: pa.Table | None
 
     @property
-    def wants(self) -> tuple[Wanted, ...]:
+    def wants(self) -> tuple[WantedCounts, ...]:
         return self.question.wants
 
     @property
