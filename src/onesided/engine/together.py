@@ -1,8 +1,8 @@
 """Several counts in one statement, so that the data are read once for all of them.
 
 The rows are read once into a table of the statement's own, as far as the engine keeps one, and
-each count reads that. Their groups stand below each other, told apart by the number of the count:
-a key is a whole number or a text there, in a column of its own.
+each count reads that. Their groups stand below each other with the number of the count: a key is
+a whole number or a text there, in a column of its own.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ VALUE_KEY = "osd_value"
 
 @dataclass(frozen=True)
 class ValueKey(BoundKey):
-    """A value as a last group key, whatever its column is called."""
+    """A value as a last group key, with a name that no column has."""
 
     @property
     def name(self) -> str:
