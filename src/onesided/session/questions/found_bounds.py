@@ -27,6 +27,7 @@ from onesided.language.tree import Case, Compare, Comparison, IsNull, Literal, N
 from onesided.loss import Loss, Number, show
 from onesided.mechanisms.noise import geometric_mean
 from onesided.mechanisms.one_sided import one_sided_noise
+from onesided.mechanisms.spread import groups_rate, release_spread, totals_rate
 from onesided.mechanisms.sums import expected_sum_error
 from onesided.session.amounts import MOST_STEPS, Amount, value_amount
 from onesided.session.domains import both
@@ -45,8 +46,8 @@ from onesided.session.supposed import NOTHING_KNOWN, Supposed
 from onesided.session.table import Reading
 from onesided.session.tails import SpreadOfTotals
 
-TOTALS_LOOK, GROUPS_LOOK = Fraction(7, 64), Fraction(1, 64)
-"""The parts of ε for how totals are spread, and for the number of groups."""
+LOOK_SHARE = Fraction(1, 8)
+"""The part of ε for how totals are spread, and for the number of groups."""
 FINE = 64
 """Into so many steps each number of the ladder is divided when totals are compared with it."""
 _ENDS = {Type.FLOAT: (-12, 60)}
@@ -122,7 +123,7 @@ class BoundedTotals(Question, TwoStep):
         around: dict[str, Any] = {
             "facts": self.facts,
             "scope": self.scope,
-            "epsilon": self.epsilon * (1 - TOTALS_LOOK - GROUPS_LOOK),
+            "epsilon": self.epsilon * (1 - LOOK_SHARE),
             "groups": self.groups,
             "amount": self.amount(bound),
         }
@@ -164,10 +165,10 @@ class BoundedTotals(Question, TwoStep):
     @property
     def look_noise(self) -> str:
         """That of the look, in words."""
-        k = self.groups.bound
+        k, look = self.groups.bound, self.epsilon * LOOK_SHARE
         return (
-            f"for the bound, {one_sided_noise(self.epsilon * TOTALS_LOOK / k)}, and of rate "
-            f"{self.epsilon * GROUPS_LOOK / k} on the number of groups"
+            f"for the bound, {one_sided_noise(totals_rate(look, k))}, and of rate "
+            f"{groups_rate(look, k)} on the number of groups"
         )
 
     def expected_error(self, supposed: Supposed = NOTHING_KNOWN) -> float | None:
@@ -194,17 +195,15 @@ class BoundedTotals(Question, TwoStep):
             _, found = reading.totals(self.groups, tuple(pairs))
             sums = [int(each.nonsensitive.sum()) for each in found]
             reached = [whole - less for whole, less in zip(sums[::2], sums[1::2], strict=True)]
-        counts = [one - more for one, more in zip(reached, [*reached[1:], 0], strict=True)]
         there = int(sum(np.any([each.nonsensitive > 0 for each in found], axis=0).reshape(-1)))
-        k, rng = self.groups.bound, reading.rng
-        lost = rng.geometric(self.epsilon * TOTALS_LOOK / k, len(counts))
-        fewer = int(rng.geometric(self.epsilon * GROUPS_LOOK / k, 1)[0])
-        noisy = (np.array(counts, dtype=np.int64) - lost).tolist()
-        rate = self.epsilon * TOTALS_LOOK / k
+        k, look = self.groups.bound, self.epsilon * LOOK_SHARE
+        noisy = release_spread(reached, there, look, reading.rng, k=k)
+        rate = totals_rate(look, k)
         mean = geometric_mean(rate)
-        spread = SpreadOfTotals(self.ladder, tuple(each + mean for each in noisy), float(1 / rate))
-        bound = self.best(spread, max(there - fewer, 1))
-        said = {"bound": show(bound), "counts": noisy, "groups": there - fewer}
+        counts = tuple(each + mean for each in noisy.counts)
+        spread = SpreadOfTotals(self.ladder, counts, float(1 / rate))
+        bound = self.best(spread, max(noisy.groups, 1))
+        said = {"bound": show(bound), "counts": noisy.counts, "groups": noisy.groups}
         return json.dumps(said, sort_keys=True).encode()
 
     @property
