@@ -64,7 +64,6 @@ def report(
         if rows:
             show_rows(release)
         receipt = release.receipt
-        account = receipt["account"]
         facts = {"written": ", ".join(map(str, written))} if written else {}
         show_facts(
             {
@@ -74,10 +73,19 @@ def report(
                 **_accuracy(release),
                 "mechanism": receipt["mechanism"],
                 "promise": receipt.promise,
-                "cost": f"ε = {account['cost']}; spent {account['spent']} of {account['budget']}, "
-                f"left {account['left']} ({account['ledger']})",
+                "cost": _cost(receipt),
             }
         )
+
+
+def _cost(receipt: Any) -> str:
+    account = receipt["account"]
+    if not account["charges"]:
+        return str(receipt.price)
+    return (
+        f"ε = {account['cost']}; spent {account['spent']} of {account['budget']}, "
+        f"left {account['left']} ({account['ledger']})"
+    )
 
 
 def _held(release: Any) -> dict[str, str]:
@@ -141,6 +149,7 @@ def show_rows(release: Any) -> None:
 
     On a terminal each number has its interval and a bar beside it; elsewhere there are all columns.
     """
+    from onesided.data.described import DescriptionRelease
     from onesided.data.release import TableRelease
     from onesided.data.values import python_rows
 
@@ -152,6 +161,8 @@ def show_rows(release: Any) -> None:
     else:
         table = release.table.slice(0, MOST_ROWS)
         answer = release.shown(MOST_ROWS)
+        if isinstance(release, DescriptionRelease):
+            table = table.select([*(key.name for key in answer.keys), *answer.headings[1:]])
         numbers = set(table.column_names) - {key.name for key in answer.keys}
         show_table(None, table.column_names, answer.texts(table), numbers=numbers)
     if len(release) > MOST_ROWS:
