@@ -122,3 +122,15 @@ def test_nothing_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         assert data.sample(Fraction(1)).table.num_rows > 0
         assert list(private.iterdir()) != []
     assert list(private.iterdir()) == []
+
+
+def test_a_description_is_the_same_release() -> None:
+    columns = {"id": range(40), "person": [row % 9 for row in range(40)]}
+    table = pa.table({**columns, "room": ["ab"[row % 2] for row in range(40)]})
+    found = []
+    for connection in (None, "datafusion"):
+        settings: dict[str, Any] = {"unit": "person", "policy": "id = 3", "budget": 9}
+        rng = osd.seeded(1)
+        with osd.open(table, connection=connection, rng=rng, **settings) as data:
+            found.append(data.describe(epsilon=5).cells)
+    assert found[0] == found[1]
