@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
 from math import ceil, floor
 from typing import Any
@@ -29,6 +30,7 @@ from onesided.session.values import typed_value
 
 CELL = "cell"
 MOST_CELLS = 4096
+_MOST_KEPT = 64
 
 
 @dataclass(frozen=True)
@@ -76,10 +78,9 @@ class Cells:
 
     def key(self, schema: Schema) -> CellKey:
         """The number of the cell as a group key: halvings, so that a row is compared log₂ times."""
-        bound = Key(self._halved(0, len(self))).bind(schema)
-        return CellKey(bound.expression, bound.typed)
+        return _bound_key(self, schema)
 
-    def _halved(self, first: int, last: int) -> Expression:
+    def halved(self, first: int, last: int) -> Expression:
         """The number of the cell, for values in cells from `first` to before `last`."""
         if last - first == 1:
             return Literal(Type.INTEGER, first)
@@ -89,7 +90,7 @@ class Cells:
             self.column.expression,
             Literal(self.column.type, self._literal(self.edges[middle])),
         )
-        lower, upper = self._halved(first, middle), self._halved(middle, last)
+        lower, upper = self.halved(first, middle), self.halved(middle, last)
         return Case(None, ((below, lower),), upper)
 
     def _literal(self, edge: Fraction) -> Any:
@@ -101,6 +102,13 @@ class Cells:
                 return _decimal(edge, 0 if digits is None else digits.fraction)
             case _:
                 return int(edge)
+
+
+@lru_cache(maxsize=_MOST_KEPT)
+def _bound_key(cells: Cells, schema: Schema) -> CellKey:
+    """A thousand comparisons take long to bind, and the same ones are asked for again and again."""
+    bound = Key(cells.halved(0, len(cells))).bind(schema)
+    return CellKey(bound.expression, bound.typed)
 
 
 def equal_cells(
@@ -119,6 +127,11 @@ def cells_of(key: BoundKey, low: Fraction, high: Fraction, cells: int = USUAL_CE
     _numeric(key)
     if isinstance(cells, bool) or not isinstance(cells, int) or not 2 <= cells <= MOST_CELLS:
         raise RequestError(f"cells must be a whole number from 2 to {MOST_CELLS:,}.")
+    return _cut(key, low, high, cells)
+
+
+@lru_cache(maxsize=_MOST_KEPT)
+def _cut(key: BoundKey, low: Fraction, high: Fraction, cells: int) -> Cells:
     step = _step(key)
     if step is None:
         width = (high - low) / cells
