@@ -38,6 +38,7 @@ _OPTIONS = {
     "where": "--where",
     "mechanism": "--mechanism",
     "column": "--column",
+    "cells": "--cells",
     "bound": "--bound",
     "grid": "--grid",
     "max_groups": "--max-groups",

@@ -200,6 +200,8 @@ class Asking:
         asked["column"] = column = self.dice.pick(self._numbers())
         asked["bounds"] = self.dice.pick(([0, 100], [-5, 31]))
         asked["at"] = self.dice.pick(([0.5], [0.0, 0.25, 1.0]))
+        if self.dice.below(8):  # as many as are usual take long
+            asked["cells"] = self.dice.pick((2, 7, 20))
         if self.unit and column not in self.unit:
             asked["max_groups"] = self.dice.pick((1, 3))
         return asked
