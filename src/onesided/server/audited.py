@@ -275,6 +275,7 @@ class ServedTables:
     forms: Sequence[Form] = (Form.TYPED, Form.CSV)
     lookups: bool = True
     declares: bool = True
+    without: frozenset[str] = frozenset()
 
     def sources(self, form: Form) -> Sequence[Source]:
         return [each for each in sources.sources() if each.form is form and each.files]
