@@ -162,8 +162,9 @@ def test_touches_are_a_release_that_plans_read(table: pa.Table) -> None:
         free = data.touches(**BY, epsilon=1, sampled=True)
         assert data.budget.spent == Fraction(11, 10)
         units = sum(free.table["at_least"].to_pylist())
-        with pytest.raises(RequestError, match="no bound to find"):
-            data.touches("day", epsilon=1)
+        for sampled in (False, True):  # before anything is charged
+            with pytest.raises(RequestError, match="no bound to find"):
+                data.touches("day", epsilon=1, sampled=sampled)
     assert 240 < units < 420
 
 

@@ -63,9 +63,12 @@ class Touches(Question, Runnable):
 
     def check(self) -> None:
         """Refuse what nobody has to ask."""
+        self._check_several()
+        OneSided().check_rate(1, self.epsilon)
+
+    def _check_several(self) -> None:
         if self.groups.single:
             raise RequestError("Each unit is in one group at most here; there is no bound to find.")
-        OneSided().check_rate(1, self.epsilon)
 
     @property
     def request(self) -> Request:
@@ -124,7 +127,8 @@ class SampledTouches(Touches):
     mechanism: ClassVar[str] = "rr"
 
     def check(self) -> None:
-        """Everything can be counted in a sample but what must not be told of it."""
+        """Refuse that too, and what must not be told of a sample."""
+        self._check_several()
         self.facts.check_sampled(self.groups.where, self.scope)
 
     @property
