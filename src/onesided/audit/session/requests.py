@@ -29,8 +29,6 @@ _PARTS = {
     Type.DATE: ("weekday({})",),
     Type.TIMESTAMP: ("hour({})", "date({})", "weekday({})"),
     Type.INTEGER: ("bucket({}, 10)",),
-    Type.FLOAT: ("bucket({}, 10)",),
-    Type.DECIMAL: ("bucket({}, 10)",),
 }
 _DOMAINS: dict[Type, tuple[tuple[Any, ...], ...]] = {
     Type.TEXT: (
@@ -139,8 +137,8 @@ class Asking:
     without: frozenset[str] = frozenset()
 
     def request(self) -> Request:
-        """One of any kind; what follows what takes units of several rows."""
-        without = self.without if self.unit else {*self.without, "ngrams"}
+        """One of any kind that there is for units of one row, or of several."""
+        without = self.without if self.unit else {*self.without, "ngrams", "touches"}
         kind = self.dice.pick([each for each in _KINDS if each not in without])
         arguments = {"epsilon": self.dice.pick(EPSILONS), **getattr(self, f"_{kind}")()}
         if arguments["epsilon"] == LARGE:
@@ -203,6 +201,7 @@ class Asking:
 
     def _touches(self) -> dict[str, Any]:
         asked = {name: each for name, each in self._groups().items() if name != "max_groups"}
+        asked["by"] = asked["by"] or [self._derived("hour")]
         return {**asked, "sampled": True} if self.dice.one_in(3) else asked
 
     def _sum(self) -> dict[str, Any]:
@@ -231,7 +230,9 @@ class Asking:
     def _histogram(self) -> dict[str, Any]:
         asked = self._groups()
         asked["column"] = column = self.dice.pick(self._numbers())
-        asked["edges"] = self.dice.pick(([0, 10, 50], [-5, 7, 8, 31, 64], [0.5, 7.25, 1000]))
+        asked["edges"] = self.dice.pick(([0, 10, 50], [-5, 7, 8, 31, 64]))
+        if column in self.schema and self.schema[column].type is Type.FLOAT:
+            asked["edges"] = self.dice.pick(([0, 10, 50], [-0.5, 7.25, 1000]))
         if self.unit and column not in self.unit:
             asked["max_groups"] = self.dice.pick((1, 3))
         return asked
