@@ -6,6 +6,7 @@ takes one row at each moment for all, and a plain pass over the policy. Exits wi
 is above its goal. With `--places` only least times on a made-up map are found.
 
     python benchmarks/maps.py --picture docs/maps.svg      draws the picture of docs/maps.md
+    python benchmarks/maps.py --republica      what a map closes where devices are polled coarsely
 """
 
 from __future__ import annotations
@@ -13,16 +14,20 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
+import zipfile
 from collections.abc import Callable
+from math import dist
 from pathlib import Path
 from time import process_time
 
 import duckdb
 import pyarrow as pa
 
+import onesided as osd
 from onesided.charts.maps import DrawnPlace, map_picture
 from onesided.data.files import write_batches
 from onesided.data.units import Unit
+from onesided.datasets.wifi import republica_archive
 from onesided.engine.base import Coins, CountQuery, SampleQuery
 from onesided.engine.duckdb.engine import DuckDBEngine
 from onesided.engine.maps import ClosedPredicate, held_map
@@ -37,6 +42,7 @@ UNITS = 250_000
 POLICY = "NOT consent"
 AGAINST_LAG = {"few": 1.3, "many": 1.6}
 AGAINST_PASS, AGAINST_SAMPLE = 9.0, 2.5
+YARD = "raucherhof"
 COLUMNS = ("device", "ts", "ap", "consent")
 SECONDS = {"few": 1, "many": 2250}
 """Moments are whole multiples of so many seconds of a day: 40 % of rows then share theirs."""
@@ -158,6 +164,62 @@ def least_times() -> int:
     return missed
 
 
+def coarse_polling() -> None:
+    """Shares of device-days of re:publica 2013 that a map closes; the yard is its smokers' yard.
+
+    There is no map of that building. Each room is linked with the nearest ones, by the rough places
+    of its access points. A unit of them is taken for 100 metres; people walk 1.2 metres a second.
+    """
+    with tempfile.TemporaryDirectory(prefix="onesided-bench-") as folder, duckdb.connect() as plain:
+        archive = republica_archive()
+        if archive is None:
+            print("The re:publica trace is not there: ONESIDED_DATA names no folder that has it.")
+            return
+        with zipfile.ZipFile(archive) as packed:
+            (member,) = packed.namelist()
+            trace = plain.read_csv(packed.extract(member, folder)).project(
+                "#6 AS device, CAST(#1 AS DATE) AS day, CAST(#1 AS TIMESTAMP) AS ts, #3 AS room, "
+                "#4 AS x, #5 AS y"
+            )
+        rooms = trace.aggregate("room, avg(x) AS x, avg(y) AS y").order("room").fetchall()
+        table = trace.project("device, day, ts, room").to_arrow_table()
+        for links in (3, 4):
+            for rule in ("certain", "quickest"):
+                on_map = osd.Map(
+                    edges=nearest_rooms(rooms, links),
+                    place="room",
+                    time="ts",
+                    sensitive=[YARD],
+                    rule=rule,
+                )
+                with osd.open(
+                    table, unit="device,day", policy=f"room = '{YARD}'", map=on_map, budget=1
+                ) as opened:
+                    found = opened.check(secret=True).secret
+                    assert found is not None
+                    print(
+                        f"{links} links a room, {rule}: the yard was visited on "
+                        f"{(found.sensitive - found.by_map) / found.units:.1%} of days, the map "
+                        f"closes {found.by_map / found.units:.1%} more"
+                    )
+
+
+def nearest_rooms(rooms: list[tuple[str, float, float]], links: int) -> pa.Table:
+    """Ways between each room and those nearest to it, with the seconds that they take."""
+    ways = {}
+    for room, *place in rooms:
+        near = sorted((dist(place, there), other) for other, *there in rooms if other != room)
+        for far, other in near[:links]:
+            ways[min(room, other), max(room, other)] = max(1, round(far * 100 / 1.2))
+    return pa.table(
+        {
+            "from": [room for room, _ in ways],
+            "to": [other for _, other in ways],
+            "seconds": list(ways.values()),
+        }
+    )
+
+
 def picture(path: Path) -> None:
     """What ten seconds are enough for."""
     places = [
@@ -183,7 +245,11 @@ def main() -> int:
     parser.add_argument("--ties", choices=["few", "many", "both"], default="both")
     parser.add_argument("--places", action="store_true", help="time the least times alone")
     parser.add_argument("--picture", type=Path, help="draw the picture of the docs alone")
+    parser.add_argument("--republica", action="store_true", help="look at re:publica 2013 alone")
     chosen = parser.parse_args()
+    if chosen.republica:
+        coarse_polling()
+        return 0
     if chosen.picture is not None:
         picture(chosen.picture)
         return 0

@@ -64,7 +64,11 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
 
 def on_page_content(html: str, page: Any, config: Any, files: Files) -> str:
     """Code and tables that are wider than the page are scrolled, also by keyboard."""
-    return re.sub(r"<pre>", '<pre tabindex="0">', html)
+    html = re.sub(r"<pre>", '<pre tabindex="0">', html)
+    # A heading without a word is none: readers of screens would read an empty one out.
+    html = re.sub(r"<th([^>]*)></th>", r"<td\1></td>", html)
+    html = html.replace("<table>", '<div class="scrolled" tabindex="0"><table>')
+    return html.replace("</table>", "</table></div>")
 
 
 def on_post_page(output: str, page: Any, config: Any) -> str:

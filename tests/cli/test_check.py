@@ -50,3 +50,14 @@ def test_a_domain_is_held_against_the_data(
     ask = ["check", "visits.parquet", "--unit", "device,day", "--policy", "room = 'clinic'"]
     assert run([*ask, "--domain", "room=lab,attic"]) == 1
     assert "look at room: In its domain, but in no row: 'attic'." in capsys.readouterr().out
+
+
+def test_for_whom_a_weighted_sample_stands_is_said_from_the_policys_text(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ask = ["check", "visits.parquet", "--unit", "device,day"]
+    assert run([*ask, "--policy", "room = 'clinic' OR NOT consent"]) == 0
+    shown = capsys.readouterr().out
+    assert "with weights by room a sample stands for those where room <> 'clinic'" in shown
+    assert run([*ask, "--policy", "room = 'clinic' AND NOT consent", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["stands_for"] == []

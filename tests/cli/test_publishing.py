@@ -17,6 +17,8 @@ import pytest
 
 import onesided as osd
 from onesided.cli import run
+from support.axe import axe_faults
+from support.chromium import Seen, browser, watch
 from support.payments import payments
 
 HOUSE = Path(__file__).parents[2]
@@ -242,3 +244,21 @@ def test_the_printed_verifier_says_the_same(made: Path) -> None:
     export["entries"].pop()
     with pytest.raises(AssertionError, match="cut off"):
         names["check_chain"](export)
+
+
+@pytest.mark.parametrize(("theme", "width"), [("light", 375), ("dark", 1440)])
+def test_in_a_browser_nothing_acts_or_is_fetched(theme: str, width: int, made: Path) -> None:
+    """On a telephone and on a desk, dark and light: no request, no complaint, nothing for axe."""
+    view = {"width": width, "height": 900}
+    with browser() as chromium:
+        context = chromium.new_context(viewport=view, color_scheme=theme)
+        for name in ("page", "account"):
+            page = context.new_page()
+            seen, address = Seen(), (made / name / "index.html").as_uri()
+            watch(page, address, seen)
+            page.goto(address)
+            assert axe_faults(page) == []
+            assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+            assert "visits <b>" in page.inner_text("main")
+            assert seen.requests == []
+            assert seen.complaints == []

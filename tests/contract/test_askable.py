@@ -17,6 +17,7 @@ import onesided as osd
 from onesided.data.askable import Askable
 from onesided.data.cells import HistogramRelease, QuantileRelease
 from onesided.data.release import QueryRelease, SampleRelease, TableRelease
+from onesided.data.weighing.weighted import WeightedSample
 from onesided.errors import (
     BudgetError,
     InputError,
@@ -144,6 +145,45 @@ def test_a_sample(dataset: Askable, tmp_path: Path) -> None:
     assert path.exists()
     (number,) = release.receipt["account"]["charges"]
     assert dataset.released(number).table == release.table
+
+
+def test_a_sample_that_stands_for_everybody(dataset: Askable) -> None:
+    asked: dict[str, Any] = {"stands_for": ["room"], "domain": DOMAIN, "noisy": True}
+    columns = ["device", "day", "room"]
+    plan = dataset.plan.sample("0.9", columns=columns, **asked)
+    assert "laplace" in plan.stands_for[0]
+    release = dataset.sample("0.9", columns=columns, **asked)
+    assert isinstance(release, WeightedSample)
+    assert release.table.column_names == [*columns, "weight"]
+    assert release.margins["room"].num_rows == len(ROOMS)
+    assert release.receipt["request"]["stands_for"] == ["room"]
+    again = dataset.sample("0.9", columns=columns, **asked)
+    assert (again.table, again.receipt) == (release.table, release.receipt)
+    sample, count = map(dataset.released, release.receipt["account"]["charges"])
+    assert isinstance(sample, SampleRelease)
+    assert sample.weighted([count], noisy=True).table.column_names == release.table.column_names
+
+
+def test_several_questions_at_once(dataset: Askable) -> None:
+    select = f"SELECT room, {UNITS} AS n FROM data GROUP BY room"
+    asked: list[dict[str, Any]] = [
+        {"ask": "count", "name": "rooms", "by": "room", "epsilon": "0.31", **SHORT},
+        {"ask": "sql", "query": select, "max_groups": 4},
+        {"ask": "sample", "columns": ["device", "day"], "epsilon": Fraction(1, 3)},
+    ]
+    before = dataset.budget.spent
+    answers = dataset.run(asked, epsilon="0.21", purpose="several")
+    assert list(answers) == ["rooms", "sql-2", "sample-3"]
+    assert [type(each) for each in answers.values()] == [TableRelease, QueryRelease, SampleRelease]
+    assert dataset.budget.spent > before
+    assert answers["rooms"].receipt["purpose"] == "several"
+    spent = dataset.budget.spent
+    again = dataset.run(asked, epsilon="0.21")
+    assert [each.table for each in again.values()] == [each.table for each in answers.values()]
+    assert dataset.budget.spent == spent
+    for wrong in ({"ask": "cuont"}, {"ask": "count", "fresh": True}, {"ask": "count", "bye": 1}):
+        with pytest.raises(RequestError):
+            dataset.run([wrong], epsilon=1)
 
 
 def test_sums_and_means(dataset: Askable) -> None:

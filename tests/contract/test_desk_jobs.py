@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
 from onesided.errors import BudgetError, LedgerError
 from onesided.ledger.desk import (
+    Acceptance,
     DeskConflict,
     JobState,
     ProposedQuestion,
@@ -65,13 +68,36 @@ def test_a_question_of_several_figures_is_one_job(office: Office) -> None:
 
 def test_an_id_names_one_job(office: Office) -> None:
     job = office.asked("ann", "first")
-    with pytest.raises(DeskConflict, match="of this id already"):
-        office.ask("ann", "second", id=job.id)
+    other: Any
+    for other in ({"question": {"by": ["day"]}}, {"purpose": "another"}):
+        with pytest.raises(DeskConflict, match="under this key or id"):
+            office.ask("ann", "second", id=job.id, **other)
+    with pytest.raises(DeskConflict, match="under this key or id"):
+        office.ask("bob", "first", id=job.id)
     proposed = ProposedQuestion.of(
         [order("second")], office.snapshot, greatest_cost=Fraction(1), expires=NOON + SECOND
     )
-    with pytest.raises(DeskConflict, match="of this id already"):
-        office.desk.propose(posed(id=job.id), proposed)
+    with pytest.raises(DeskConflict, match="under this key or id"):
+        office.desk.propose(posed("bob", id=job.id), proposed)
+    assert office.account.balance().spent == 1
+
+
+def test_what_is_sent_again_is_the_same_job(office: Office) -> None:
+    """Whatever became of it, and though its orders would be charged anew."""
+    fresh = [replace(order("first", who="ann"), paid_once=False)]
+    job = office.asked("ann", orders=fresh)
+    assert office.ask("ann", orders=fresh, id=job.id) == Acceptance(charges=(), job=job)
+    office.answer(job)
+    office.clock.move(LENGTH / SECOND)
+    again = office.ask("ann", orders=fresh, id=job.id).job
+    assert again is not None
+    assert (again.id, again.state) == (job.id, JobState.DONE)
+    proposed = ProposedQuestion.of(
+        fresh, office.snapshot, greatest_cost=Fraction(1), expires=office.clock() + SECOND
+    )
+    assert office.desk.propose(posed(id=job.id), proposed).state is JobState.DONE
+    waiting = office.desk.propose(posed(id="waiting"), proposed)
+    assert office.desk.propose(posed(id="waiting"), proposed) == waiting
     assert office.account.balance().spent == 1
 
 

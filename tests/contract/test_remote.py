@@ -94,15 +94,21 @@ def test_what_is_lost_on_its_way_is_asked_for_again_and_paid_once(
         assert dataset.budget.spent == spent + epsilon
 
 
-def test_a_question_that_pays_anew_is_never_sent_twice(server: ServerAtWork, way: CutWay) -> None:
+def test_a_question_that_pays_anew_is_sent_again_and_paid_once(
+    server: ServerAtWork, way: CutWay
+) -> None:
     with remote(server, way.address) as dataset:
         dataset.count(**COUNT, epsilon="0.2")
         spent, sent = dataset.budget.spent, posts(way)
         way.dropped[b"/questions"] = 1
+        dataset.count(**COUNT, epsilon="0.2", fresh=True)
+        assert posts(way) == sent + 2
+        assert dataset.budget.spent == spent + Fraction(1, 5)
+        way.dropped[b"/questions"] = 100
         with pytest.raises(ReleaseFailed, match="before you ask anew"):
             dataset.count(**COUNT, epsilon="0.2", fresh=True)
-        assert posts(way) == sent + 1
-        assert dataset.budget.spent == spent + Fraction(1, 5)
+        way.dropped[b"/questions"] = 0
+        assert dataset.budget.spent == spent + Fraction(2, 5)
 
 
 def test_a_server_that_is_gone_is_said(server: ServerAtWork, way: CutWay) -> None:

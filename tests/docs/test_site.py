@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -10,6 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from support.axe import axe_faults
+from support.chromium import browser
 
 HOUSE = Path(__file__).parents[2]
 MACHINERY = HOUSE / "docs" / "_site"
@@ -65,13 +69,12 @@ def test_the_reference_has_every_command() -> None:
 @pytest.mark.skipif(not (shutil.which("npm") and CHROMIUM), reason="needs npm and Chromium")
 def test_the_site_in_a_browser(tmp_path: Path) -> None:
     """From files: search works, no request leaves, the console is silent, axe finds nothing."""
-    from playwright.sync_api import sync_playwright
-
     packages = tmp_path / "packages"
     packages.mkdir()
-    wanted = ["iframe-worker@1.0.4", "axe-core@4"]
+    for name in ("package.json", "package-lock.json"):
+        shutil.copy(MACHINERY / name, packages)
     quiet = ["--no-fund", "--no-audit", "--loglevel=error"]
-    subprocess.run(["npm", "install", "--prefix", packages, *quiet, *wanted], check=True)
+    subprocess.run(["npm", "ci", "--prefix", packages, *quiet], check=True)
     site = tmp_path / "site"
     known = {"ONESIDED_SITE_OFFLINE": "true", "ONESIDED_SITE_PACKAGES": str(packages)}
     subprocess.run(
@@ -80,7 +83,6 @@ def test_the_site_in_a_browser(tmp_path: Path) -> None:
         env={**os.environ, **known, "PYTHONPATH": "src"},
         check=True,
     )
-    axe = (packages / "node_modules" / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
     wrong: list[str] = []
 
     def requested(request: Any) -> None:
@@ -90,12 +92,11 @@ def test_the_site_in_a_browser(tmp_path: Path) -> None:
     def said(message: Any) -> None:
         wrong.append(str(message))
 
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+    with browser() as chromium:
         for scheme in ("light", "dark"):
             for width in SIZES:
                 view = {"width": width, "height": 900}
-                context = browser.new_context(viewport=view, color_scheme=scheme)
+                context = chromium.new_context(viewport=view, color_scheme=scheme)
                 for path in sorted(site.rglob("*.html")):
                     name = path.relative_to(site).as_posix()
                     seldom = (scheme, width) != ("light", SIZES[0]) and name not in OFTEN
@@ -106,17 +107,22 @@ def test_the_site_in_a_browser(tmp_path: Path) -> None:
                     page.on("console", said)
                     page.on("pageerror", said)
                     page.goto(path.as_uri())
-                    page.evaluate(axe)
-                    found = page.evaluate("axe.run(document, {preload: false})")
-                    wrong += [f"{path.name} {each['id']}" for each in found["violations"]]
+                    wrong += [f"{name} {each}" for each in axe_faults(page)]
                     wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
                     wrong += [f"{path.name} is wider than {width}"] if wide > 0 else []
                     page.close()
                 context.close()
-        page = browser.new_page(viewport={"width": 1440, "height": 900})
+        page = chromium.new_page(viewport={"width": 1440, "height": 900})
         page.goto((site / "index.html").as_uri())
         page.locator("input.md-search__input, [data-md-component=search-query]").first.click()
         page.keyboard.type("exclusion attack")
         page.wait_for_selector("text=promise", timeout=20_000)
-        browser.close()
     assert wrong == []
+
+
+def test_every_page_stands_once_in_the_navigation() -> None:
+    text = (HOUSE / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]
+    listed = re.findall(r": ([\w/-]+\.md)$", text, re.MULTILINE)
+    assert [page for page in listed if listed.count(page) > 1] == []
+    pages = {path.relative_to(HOUSE / "docs").as_posix() for path in (HOUSE / "docs").rglob("*.md")}
+    assert pages - set(listed) == set()

@@ -21,6 +21,10 @@ FORMS: dict[str, dict[str, object]] = {
     "sample": {"columns": ["room", "day"]},
     "sum": {"column": "device", "bound": "9", "max_groups": "2"},
     "quantile": {"column": "device", "low": "0", "high": "60", "max_groups": "1"},
+    "histogram": {"column": "device", "edges": "0, 10, 60", "max_groups": "1"},
+    "distinct": {"value": "room", "max_values": "3"},
+    "ngrams": {"n": "2", "path": "room", "order": "ts", "max_groups": "3"},
+    "touches": {"by": ["room", "", ""], "values": ["", "", ""]},
     "sql": {"statement": SQL, "max_groups": "2"},
 }
 ANALYST_PAGES = (
@@ -32,6 +36,10 @@ ANALYST_PAGES = (
     "/data/visits/ask/sum",
     "/data/visits/ask/mean",
     "/data/visits/ask/quantile",
+    "/data/visits/ask/histogram",
+    "/data/visits/ask/distinct",
+    "/data/visits/ask/ngrams",
+    "/data/visits/ask/touches",
     "/data/visits/ask/sql",
     "/account",
 )

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
+import math
 import re
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,7 +13,8 @@ import httpx
 import pytest
 
 from onesided.ledger.desk import PersonRole, Rights
-from support.pages import csrf, in_browser, well_labelled
+from onesided.report.publication.verification import problems
+from support.pages import ask, csrf, in_browser, well_labelled
 from support.serving import ServerAtWork, describe, serving
 from support.visits import write_visits
 
@@ -23,6 +27,7 @@ PAGES = (
     "/data/visits/policy",
     "/data/visits/budget",
     "/people",
+    "/attacker",
 )
 FOR_AUDITORS = ("/ledger", "/ledger/ledger.json")
 EMPTY = """
@@ -132,8 +137,54 @@ def test_the_attackers_view(sue: httpx.Client) -> None:
     # 0.1 / 0.9 · e = 0.302, of which 0.302 / 1.302 = 23.2 %; with 5 % removed 0.1 / 0.9 · 20.
     for said in ("certain", "23.2 %", "× 2.72", "69 %", "× 20"):
         assert said in shown
+    assert shown.count('class="dot-sensitive"') == 3 * 10
+    assert "Of 43 who are missing, 10 are sensitive." in shown  # 10 + 90 / e
     for before in ("0", "100", "x", "nan", "inf", "-3"):
         assert "refused-text" in sue.post("/odds", data=form(sue, before=before, epsilon="1")).text
+
+
+def test_the_attacker_on_simulated_people(sue: httpx.Client) -> None:
+    shown = sue.get("/attacker").text
+    assert well_labelled(shown) == []
+    mark = csrf(sue)
+    said = {"epsilon": "1"}
+    tried = sue.post("/api/v1/attacks", json=said, headers={"X-CSRF-Token": mark}).json()
+    filtering, improvised, one_sided = tried["ways"]
+    assert filtering["share_right"] == 1
+    assert filtering["missing"] == filtering["sensitive"] == tried["sensitive"]
+    # Of the others a twentieth is left out, or e^-1 of them; within four standard deviations.
+    others = tried["people"] - tried["sensitive"]
+    for way, share in ((improvised, 0.05), (one_sided, math.exp(-1))):
+        missing = way["missing"] - tried["sensitive"]
+        assert abs(missing - others * share) < 4 * math.sqrt(others * share)
+        assert f"{100 * way['share_right']:.3g} %" in shown
+
+
+def test_a_paid_sample_says_how_likely_somebody_is_sensitive(
+    server: ServerAtWork, sue: httpx.Client
+) -> None:
+    ask(server, sue, "sample", {"epsilon": "1", "csrf": csrf(sue)})
+    assert "By the sample that was paid, about" in sue.get("/data/visits/policy").text
+
+
+def test_a_release_and_the_ledger_are_published(
+    server: ServerAtWork, sue: httpx.Client, tmp_path: Path
+) -> None:
+    place = ask(server, sue, "count", {"epsilon": "1", "max_groups": "1", "csrf": csrf(sue)})
+    page = sue.get(place, follow_redirects=True)
+    links = re.findall(r'href="([^"]+\.zip)"', page.text)
+    for link, names in (
+        (links[0], {"index.html", "manifest.json", "datapackage.json"}),
+        ("/ledger/report.zip", {"index.html", "manifest.json", "accounts.json"}),
+    ):
+        seen = sue.get(link)
+        assert seen.headers["content-disposition"].startswith("attachment")
+        with zipfile.ZipFile(io.BytesIO(seen.content)) as archive:
+            assert names <= {*archive.namelist()}
+            assert b"sue" not in archive.read("index.html")
+            folder = tmp_path / str(len(names & {"accounts.json"}))
+            archive.extractall(folder)
+        assert problems(folder, [], None) == []
 
 
 def test_the_budget_is_raised_with_a_reason(sue: httpx.Client) -> None:

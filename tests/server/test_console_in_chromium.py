@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,132 +11,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from onesided.ledger.desk import PersonRole, Rights, TokenPurpose
+from onesided.ledger.desk import PersonRole, Rights
 from support.chromium import browser
-from support.serving import ServerAtWork, describe, serving
+from support.desktop import desktop
+from support.serving import describe, serving
 from support.visits import write_visits
-
-# What axe-core finds most: texts too pale for their ground, fields and regions without a name.
-FAULTS = """() => {
-  const wrong = [];
-  const shade = (colour) => {
-    const [r, g, b, a] = colour.match(/[\\d.]+/g).map(Number);
-    const part = (c) => ((c /= 255) <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
-    return { light: 0.2126 * part(r) + 0.7152 * part(g) + 0.0722 * part(b), solid: a !== 0 };
-  };
-  const ground = (each) => {
-    for (; each; each = each.parentElement) {
-      const found = shade(getComputedStyle(each).backgroundColor);
-      if (found.solid) return found.light;
-    }
-    return shade(getComputedStyle(document.body).backgroundColor).light;
-  };
-  for (const each of document.querySelectorAll("body *:not(svg *)")) {
-    const own = [...each.childNodes].some((n) => n.nodeType === 3 && n.data.trim());
-    if (!own || !each.checkVisibility()) continue;
-    const [ink, paper] = [shade(getComputedStyle(each).color).light, ground(each)];
-    const ratio = (Math.max(ink, paper) + 0.05) / (Math.min(ink, paper) + 0.05);
-    if (ratio < 4.5) wrong.push(`${ratio.toFixed(2)} ${each.outerHTML.slice(0, 80)}`);
-  }
-  for (const each of document.querySelectorAll("input, select, textarea")) {
-    if (each.type === "hidden" || each.hidden) continue;
-    if (!each.labels.length && !each.ariaLabel) wrong.push(each.outerHTML);
-  }
-  for (const each of document.querySelectorAll("button, a[href], summary, svg[role=img]")) {
-    if (!each.textContent.trim() && !each.ariaLabel) wrong.push(each.outerHTML.slice(0, 80));
-  }
-  for (const each of document.querySelectorAll("[aria-labelledby], [aria-describedby]")) {
-    for (const name of ["aria-labelledby", "aria-describedby"]) {
-      for (const id of (each.getAttribute(name) ?? "").split(" ").filter(Boolean)) {
-        if (!document.getElementById(id)) wrong.push(`#${id}`);
-      }
-    }
-  }
-  const ids = [...document.querySelectorAll("[id]")].map((each) => each.id);
-  wrong.push(...ids.filter((id, place) => ids.indexOf(id) !== place));
-  if (document.documentElement.scrollWidth > innerWidth) wrong.push("wider than the window");
-  return wrong;
-}"""
-
-
-@dataclass
-class Desktop:
-    """A window of the browser, with all that it did that it should not."""
-
-    page: Any
-    address: str
-    by_keyboard: bool = False
-    faults: list[str] = field(default_factory=list)
-
-    def check(self) -> None:
-        """Look at the page as it is now."""
-        self.faults += [f"{self.page.url}: {each}" for each in self.page.evaluate(FAULTS)]
-
-    def go(self, path: str) -> None:
-        """Open a page of the console."""
-        self.page.goto(self.address + path)
-        self.check()
-
-    def press(self, name: str) -> None:
-        """Follow a link or press a button, with the mouse or with the keyboard alone."""
-        if not self.by_keyboard:
-            found = self.page.locator("main :is(a, button)").filter(has_text=name).first
-            with self.page.expect_navigation():
-                found.click()
-            self._arrived()
-            return
-        for _ in range(80):
-            self.page.keyboard.press("Tab")
-            said = self.page.evaluate(
-                "(e => e.innerText || e.labels?.[0]?.innerText || '')(document.activeElement)"
-            )
-            if said.startswith(name):
-                with self.page.expect_navigation():
-                    self.page.keyboard.press("Enter")
-                self._arrived()
-                return
-        raise AssertionError(f"{name} cannot be reached")
-
-    def _arrived(self) -> None:
-        if "/questions/" not in self.page.url:  # which goes on by itself
-            self.check()
-
-
-@contextmanager
-def desktop(
-    chromium: Any,
-    server: ServerAtWork,
-    name: str,
-    role: PersonRole,
-    *,
-    by_keyboard: bool = False,
-    **more: Any,
-) -> Iterator[Desktop]:
-    """A window in which somebody has opened their one-time address."""
-    context = chromium.new_context(**more)
-    context.set_default_timeout(120_000)
-    page = context.new_page()
-    found = Desktop(page, server.address, by_keyboard)
-    page.on(
-        "request",
-        lambda each: each.url.startswith(server.address) or found.faults.append(each.url),
-    )
-    # A form that is refused says so by its status, which the browser notes as well.
-    page.on(
-        "console",
-        lambda each: (
-            each.type == "error"
-            and "400 (Bad Request)" not in each.text
-            and found.faults.append(each.text)
-        ),
-    )
-    page.on("pageerror", lambda each: found.faults.append(str(each)))
-    page.on("dialog", lambda each: (found.faults.append(each.message), each.dismiss()))
-    once = server.desk.add_token(name, role, purpose=TokenPurpose.LOGIN)
-    page.goto(f"{server.address}/login/{once}")
-    yield found
-    assert found.faults == []
-    context.close()
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -88,6 +89,9 @@ KINDS: dict[str, dict[str, Any]] = {
 }
 
 
+STANDS_FOR = {"stands_for": ["room"], "noisy": True, "columns": ["room", "device", "day"]}
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_is_asked_and_read_in_every_form(server: ServerAtWork, kind: str) -> None:
     with server.client(server.token("ann")) as ann:
@@ -117,6 +121,85 @@ READERS = {
     "application/json": lambda rows: len(json.loads(rows)["rows"]),
     "text/csv": lambda rows: len(rows.decode().splitlines()) - 1,
 }
+
+
+def test_a_sample_that_stands_for_everybody(server: ServerAtWork) -> None:
+    with server.client(server.token("ann")) as ann:
+        said = {"kind": "sample", "epsilon": "0.9", **STANDS_FOR}
+        job = ann.post("/api/v1/datasets/visits/questions", json=said).raise_for_status().json()
+        release = server.answered(ann, job["job"])["release"]
+        table = rows(ann, release)
+        assert table.column_names == ["room", "device", "day", "weight"]
+        assert list(release["figures"]) == ["sample", "count by room"]
+        receipt = ann.get(release["url"]).raise_for_status().json()
+        assert "room" in receipt["weights"]["margins"]
+        found = ann.post("/api/v1/datasets/visits/questions", json=said).json()["release"]
+        assert rows(ann, found) == table
+        numbers = [each["number"] for each in release["figures"].values()]
+        spent = ann.get("/api/v1/datasets/visits/account").json()["spent"]
+        asked = {"sample": numbers[0], "counts": numbers[1:], "noisy": True}
+        weighed = ann.post("/api/v1/datasets/visits/weigh", json=asked).raise_for_status().json()
+        assert rows(ann, weighed["release"]).column_names == table.column_names
+        assert ann.get("/api/v1/datasets/visits/account").json()["spent"] == spent
+        for sample, status in ((numbers[1], 400), (10**9, 404)):
+            wrong = ann.post("/api/v1/datasets/visits/weigh", json={**asked, "sample": sample})
+            assert wrong.status_code == status
+
+
+def rows(client: httpx.Client, release: dict[str, Any]) -> pa.Table:
+    content = client.get(release["data_url"]).raise_for_status().content
+    return pa.ipc.open_stream(content).read_all()
+
+
+def test_several_questions_at_once(server: ServerAtWork) -> None:
+    questions = [
+        {"kind": "count", "name": "rooms", "mechanism": "laplace", **ROOMS},
+        {"kind": "sql", "epsilon": "0.4", **KINDS["sql"]},
+    ]
+    only_counts = Rights(kinds=frozenset({"count"}))
+    with (
+        server.client(server.token("ann")) as ann,
+        server.client(server.token("eve", rights=only_counts)) as eve,
+    ):
+        said = {"questions": questions, "epsilon": "0.07"}
+        refused = eve.post("/api/v1/datasets/visits/run", json=said)
+        assert refused.status_code == 403
+        job = ann.post("/api/v1/datasets/visits/run", json=said).raise_for_status().json()["job"]
+        done = server.answered(ann, job)
+        assert (done["kind"], done["cost"]) == ("run", "0.47")
+        answers = done["release"]["answers"]
+        assert list(answers) == ["rooms", "sql-2"]
+        tables = [rows(ann, each) for each in answers.values()]
+        again = ann.post("/api/v1/datasets/visits/run", json=said).raise_for_status().json()
+        assert again["job"] is None
+        assert [rows(ann, each) for each in again["release"]["answers"].values()] == tables
+        too_much = [*questions, {"kind": "count", "epsilon": 10**6}]
+        before = ann.get("/api/v1/datasets/visits/account").json()["spent"]
+        wrong = ann.post("/api/v1/datasets/visits/run", json={**said, "questions": too_much})
+        assert wrong.status_code == 400
+        assert ann.get("/api/v1/datasets/visits/account").json()["spent"] == before
+
+
+ROOMS = {"by": "room", "max_groups": 4}
+
+
+def test_what_is_sent_again_under_its_key_is_paid_once(server: ServerAtWork) -> None:
+    asked = {"kind": "count", "epsilon": "0.01", "mechanism": "laplace", **ROOMS, "fresh": True}
+    url = "/api/v1/datasets/visits/questions"
+    with server.client(server.token("ann")) as ann, server.client(server.token("bob")) as bob:
+        mine = {"Idempotency-Key": "once-and-for-all"}
+        jobs = {
+            ann.post(url, json=asked, headers=mine).raise_for_status().json()["job"]["id"]
+            for _ in range(3)
+        }
+        assert len(jobs) == 1
+        assert len({*jobs, ann.post(url, json=asked).json()["job"]["id"]}) == 2
+        assert len({*jobs, bob.post(url, json=asked, headers=mine).json()["job"]["id"]}) == 2
+        other = ann.post(url, json={**asked, "epsilon": "0.02"}, headers=mine)
+        assert other.status_code == 409
+        for key in ("", "a b", "x" * 201, "ä"):
+            wrong = ann.post(url, json=asked, headers={"Idempotency-Key": key.encode()})
+            assert wrong.status_code == 400
 
 
 def test_a_question_that_waits_for_a_steward(server: ServerAtWork) -> None:

@@ -41,6 +41,13 @@ TABLE: list[tuple[str, str, Any, tuple[int, int, int, int, int]]] = [
     ),
     ("POST", f"{VISITS}/sample", {"epsilon": 1}, (202, 202, 404, 403, 401)),
     ("POST", f"{VISITS}/sql", {"epsilon": 1, "statement": "x"}, (400, 400, 404, 403, 401)),
+    (
+        "POST",
+        f"{VISITS}/run",
+        {"questions": [{"kind": "count", **COUNT}]},
+        (202, 202, 404, 403, 401),
+    ),
+    ("POST", f"{VISITS}/weigh", {"sample": 1, "counts": [2]}, (404, 404, 404, 403, 401)),
     ("GET", "/api/v1/jobs", None, (200, 200, 200, 200, 401)),
     ("GET", "/api/v1/jobs/{job}", None, (200, 200, 404, 200, 401)),
     ("DELETE", "/api/v1/jobs/{job}", None, (403, 409, 404, 403, 401)),

@@ -57,6 +57,7 @@ TABLE = {
     "DELETE /api/v1/sessions": SIGNED_IN,
     f"GET {_SAME}": READERS,
     f"GET {_SAME}/account": READERS,
+    f"GET {_SAME}/map": READERS,
     f"GET {_SAME}/releases": READERS,
     f"GET {_SAME}/releases/{{number}}": READERS,
     "GET /api/v1/jobs/{job}": READERS,
@@ -66,6 +67,8 @@ TABLE = {
     f"POST {_SAME}/mean": ASKERS,
     f"POST {_SAME}/sample": ASKERS,
     f"POST {_SAME}/sql": ASKERS,
+    f"POST {_SAME}/run": ASKERS,
+    f"POST {_SAME}/weigh": PLANNERS,
     f"POST {_SAME}/plan": PLANNERS,
     f"GET {_SAME}/releases/{{number}}/data": PLANNERS,
     f"GET {_SAME}/answers/{{question}}": PLANNERS,
@@ -83,6 +86,10 @@ TABLE = {
     "POST /api/v1/sources/columns": STEWARDS,
     "POST /api/v1/sources/check": STEWARDS,
     "POST /api/v1/policies": STEWARDS,
+    "POST /api/v1/maps": STEWARDS,
+    "POST /api/v1/attacks": STEWARDS,
+    f"GET {_SAME}/releases/{{number}}/publication": STEWARDS,
+    "GET /api/v1/ledger/report": INSPECTORS,
     "POST /api/v1/datasets": (201, 403, 403, 403, 401),
     "GET /api/v1/approvals": STEWARDS,
     "POST /api/v1/approvals/{job}": STEWARDS,
@@ -102,6 +109,8 @@ SELECT: dict[str, Any] = {
 
 
 FILE = "visits.parquet"
+MAP = {"place": "room", "time": "ts", "sensitive": ["clinic"]}
+EDGES = "from,to,seconds\ncafe,clinic,60\nclinic,lab,60\n"
 MORE = {"unit": ["device", "day"], "policy": "NOT consent"}
 
 
@@ -227,6 +236,8 @@ _BODIES: dict[str, Callable[[House], dict[str, Any]]] = {
     "POST /api/v1/sources/columns": lambda house: {"source": FILE},
     "POST /api/v1/sources/check": lambda house: {"source": FILE, **MORE},
     "POST /api/v1/policies": lambda house: {"dataset": "visits", "policy": MORE["policy"]},
+    "POST /api/v1/attacks": lambda house: {"epsilon": 1},
+    "POST /api/v1/maps": lambda house: {"edges": "edges.csv", **MAP},
     "POST /api/v1/datasets": lambda house: {
         "name": f"more-{next(house.fresh)}",
         "source": FILE,
@@ -243,6 +254,10 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     (folder / "more").mkdir()
     file = describe(folder, seconds=None, budget=1000, server='sources = ["more"]')
     shutil.copy(folder / FILE, folder / "more")
+    (folder / "more" / "edges.csv").write_text(EDGES)
+    described = "".join(f"{name} = {each!r}\n" for name, each in MAP.items())
+    added = f'\n[datasets.visits.map]\nedges = "more/edges.csv"\n{described}'
+    file.write_text(file.read_text() + added)
     with serving(file) as server, server.client() as client:
         yield House.build(server, client)
 

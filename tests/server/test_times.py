@@ -38,26 +38,25 @@ def test_with_deadlines_all_is_seen_at_fixed_times(tmp_path: Path) -> None:
 
 @pytest.mark.soak
 def test_with_deadlines_neighbours_are_not_told_in_thousands_of_tries(tmp_path: Path) -> None:
-    number = 500
-    with neighbours(tmp_path, (1, 300_000), seconds=1.0) as asked:
+    number = 1000
+    with neighbours(tmp_path, (1, 300_000), seconds=0.6) as asked:
         for each in asked:
             each.measure()
         first, second = tries(asked, number)
     most = 0.5 + 4 * math.sqrt(0.25 / number)
-    measures = {
-        "answer": lambda each: each.answer,
-        "other": lambda each: each.other,
-        "change": lambda each: each.change,
-        "late": lambda each: float(each.late),
+    found = {
+        name: told_right(first, second, lambda each: float(getattr(each, name)))  # noqa: B023
+        for name in ("answer", "other", "change", "plan", "late", "load")
     }
-    found = {name: told_right(first, second, of) for name, of in measures.items()}
     late = [sum(each.late for each in times) for times in (first, second)]
+    print(found, late)  # for the page on limits; `pytest -s` shows it
+    del found["load"]  # what a machine with much to do tells is not hidden
     assert max(found.values()) <= most, (found, late)
 
 
 def test_a_difference_is_found_and_none_is_not() -> None:
-    same = [Times(1 + place % 5, 1, 1) for place in range(100)]
-    other = [Times(4 + place % 5, 1, 1) for place in range(100)]
+    same = [Times(1 + place % 5, 1, 1, 1, 1) for place in range(100)]
+    other = [Times(4 + place % 5, 1, 1, 1, 1) for place in range(100)]
     assert told_right(same, other, lambda each: each.answer) > 0.75
     assert told_right(same, same, lambda each: each.answer) <= 0.6
     assert told_right(other, same, lambda each: each.answer) > 0.75

@@ -53,3 +53,14 @@ def test_workers_serve_as_one_and_are_replaced(tmp_path: Path) -> None:
         server.process.communicate(timeout=PATIENCE)
     assert not [each for each in first if psutil.pid_exists(each)]
     assert len(list((tmp_path / "served").glob("*/*/data"))) == 1
+
+
+@pytest.mark.soak
+def test_workers_end_with_the_process_that_began_them(tmp_path: Path) -> None:
+    server = ServerProcess(describe(tmp_path, seconds=None, server="workers = 2"), "killed")
+    server.start()
+    assert server.process is not None
+    workers = psutil.Process(server.process.pid).children()
+    server.kill()
+    gone, left = psutil.wait_procs(workers, timeout=PATIENCE)
+    assert (len(gone), left) == (2, [])

@@ -61,12 +61,17 @@ def look(chromium: Any, file: Path, theme: str) -> Seen:
     context = chromium.new_context(color_scheme=theme, viewport={"width": 1_000, "height": 800})
     page = context.new_page()
     address = file.resolve().as_uri()
-    page.on("request", lambda each: each.url == address or seen.requests.append(each.url))
-    page.on("console", lambda each: seen.complaints.append(each.text))
-    page.on("pageerror", lambda each: seen.complaints.append(str(each)))
-    page.on("dialog", lambda each: (seen.complaints.append(each.message), each.dismiss()))
+    watch(page, address, seen)
     page.goto(address)
     seen.text = page.inner_text("body")
     seen.picture = page.screenshot(full_page=True)
     context.close()
     return seen
+
+
+def watch(page: Any, address: str, seen: Seen) -> None:
+    """Keep from now on what the page asks for beyond its address, and what it complains about."""
+    page.on("request", lambda each: each.url == address or seen.requests.append(each.url))
+    page.on("console", lambda each: seen.complaints.append(each.text))
+    page.on("pageerror", lambda each: seen.complaints.append(str(each)))
+    page.on("dialog", lambda each: (seen.complaints.append(each.message), each.dismiss()))

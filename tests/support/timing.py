@@ -2,7 +2,7 @@
 
 One sensitive unit has one row in the first table and very many in the second, so that a question to
 the second takes longer. Everything is measured that an analyst can measure: when an answer is
-there, how long others wait, and when plans and lists change.
+there, how long others wait, and when plans and the account change.
 """
 
 from __future__ import annotations
@@ -48,13 +48,21 @@ class Times:
     - `answer`: from the question to its answer.
     - `other`: from somebody else's question to its deadline.
     - `change`: from the question until the account of all showed that something was stored.
+    - `plan`: from the question until the plan of the same question changed for the last time.
+    - `load`: what one plan took on the average, while the question was on its way.
     - `late`: the deadline was missed, which is seen.
     """
 
     answer: float
     other: float
     change: float
+    plan: float
+    load: float
     late: bool = False
+
+
+PAUSE = 0.04
+"""Seconds between two looks: what is measured is as coarse."""
 
 
 def write(folder: Path, rows: int, *, seconds: float | None) -> Path:
@@ -83,31 +91,49 @@ class Measuring:
 
     def _asked(self) -> dict[str, object]:
         self._number += 1
-        said = {"epsilon": "0.1", "where": f"x > {self._number}", "mechanism": "laplace"}
+        said = {**self._question, "mechanism": "laplace"}
         answer: httpx.Response = self._client.post(f"{PATH}/count", json=said)
         job: dict[str, object] = answer.raise_for_status().json()["job"]
         return job
+
+    @property
+    def _question(self) -> dict[str, str]:
+        return {"epsilon": "0.1", "where": f"x > {self._number}"}
 
     def measure(self) -> Times:
         """One try."""
         before = self._stored()
         begun = time.monotonic()
         job = self._asked()
+        asked = self._question
         other = 0.0
         if job["deadline"] is not None:
             other = float(str(self._asked()["retry_after"])) + time.monotonic() - begun
         change = answer = None
+        planned, plan = 0.0, self._plan(asked)
+        plans: list[float] = []
         state = ""
         while answer is None:
             if change is None and self._stored() > before:
                 change = time.monotonic() - begun
+            looked, before_it = time.monotonic(), plan
+            plan = self._plan(asked)
+            plans.append(time.monotonic() - looked)
+            if plan != before_it:
+                planned = time.monotonic() - begun
             state = self._client.get(str(job["url"])).raise_for_status().json()["state"]
             if state != "accepted":
                 answer = time.monotonic() - begun
-            time.sleep(0.01)
-        found = Times(answer, other, change or answer, late=state == "failed")
+            time.sleep(PAUSE)
         self._until_the_queue_is_empty()
-        return found
+        load = sum(plans) / len(plans)
+        seen = (answer, other, change or answer, planned)
+        return Times(*seen, load=load, late=state == "failed")
+
+    def _plan(self, question: dict[str, str]) -> str:
+        """What a plan says, whole."""
+        said = self._client.post(f"{PATH}/plan", json={"kind": "count", **question})
+        return said.raise_for_status().text
 
     def _stored(self) -> int:
         charges = self._client.get(f"{PATH}/account").raise_for_status().json()["charges"]

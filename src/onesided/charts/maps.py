@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from onesided.charts.picture import Picture
 from onesided.charts.style import COLOURS, Spec, Theme, heading, ink, inline, titled
+from onesided.maps import ClosedMap
+from onesided.maps.walks import FAR, least_times
 from onesided.visible import visible
 
+MOST_DRAWN = 60
+"""Of more places the names would cover one another."""
 _WIDTH, _HEIGHT, _MARGIN = 620, 380, 56
 _OPEN, _SENSITIVE = COLOURS[2], COLOURS[4]
 
@@ -121,6 +127,46 @@ def map_picture(
         ("from", "to", "seconds"),
         [(a, b, str(seconds)) for a, b, seconds in ways],
     )
+
+
+def walked_picture(title: str, closed: ClosedMap) -> Picture | None:
+    """A map whose places have no positions: the farther to walk, the farther apart they are drawn.
+
+    None where there are too many places to be told from each other.
+    """
+    edges = closed.edges
+    if len(edges.places) > MOST_DRAWN:
+        return None
+    names = [str(each) for each in edges.places]
+    places = [
+        DrawnPlace(name, *at, sensitive=place in closed.closed)
+        for name, place, at in zip(names, edges.places, _positions(closed), strict=True)
+    ]
+    triples = zip(edges.start.tolist(), edges.end.tolist(), edges.time.tolist(), strict=True)
+    ways = {(min(a, b), max(a, b)): time for a, b, time in sorted(triples, key=lambda way: -way[2])}
+    drawn = [(names[a], names[b], round(time / 1e6)) for (a, b), time in ways.items()]
+    return map_picture(title, places, drawn)
+
+
+def _positions(closed: ClosedMap) -> list[tuple[float, float]]:
+    """Places in the plane, by classical scaling of the least times between them."""
+    edges = closed.edges
+    count = len(edges.places)
+    times = least_times(edges, np.arange(count), None).astype(float)
+    near = times < FAR
+    longest = times[near].max(initial=1.0) or 1.0
+    apart = np.where(near, times / longest, 1.5)
+    apart = np.minimum(apart, apart.T)
+    # Where only reachability is known all times are zero: places then lie on a circle.
+    if not apart.any():
+        turns = np.arange(count) * 2 * np.pi / count
+        return list(zip(np.cos(turns).tolist(), np.sin(turns).tolist(), strict=True))
+    centred = np.eye(count) - 1 / count
+    values, vectors = np.linalg.eigh(-0.5 * centred @ apart**2 @ centred)
+    at = vectors[:, [-1, -2]] * np.sqrt(np.maximum(values[[-1, -2]], 0))
+    # A sign is chosen, so that a map is drawn the same way each time.
+    at *= np.where(at[np.abs(at).argmax(axis=0), [0, 1]] < 0, -1, 1)
+    return [(float(x), float(y)) for x, y in at]
 
 
 def _place(field: str) -> Spec:

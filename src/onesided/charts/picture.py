@@ -23,6 +23,8 @@ PNG_SCALE = 2.0
 MOST_ON_PAGE, MOST_IN_NOTEBOOK = 4_000, 200
 """Of the table behind a chart so many rows are shown."""
 _NAMED = re.compile(r'\bid="([^"]+)"')
+_TAG = re.compile(r'<\w+(?:\s+[\w:-]+="[^"]*")*\s*/?>')
+_SPOKEN = re.compile(r'\s(?:role|aria-\w+)="[^"]*"')
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
@@ -65,7 +67,7 @@ class Picture:
         """The chart as SVG text, which says in words what it shows."""
         drawn = str(vl_convert.vegalite_to_svg(json.dumps(self.to_dict(theme))))
         words = f'<svg role="img" aria-label="{escape(visible(self.said))}" '
-        return _named_apart(drawn.replace("<svg ", words, 1))
+        return _named_apart(_as_one(drawn).replace("<svg ", words, 1))
 
     def png(self, theme: Theme = Theme.LIGHT, scale: float = PNG_SCALE) -> bytes:
         """The chart as a PNG image."""
@@ -116,6 +118,11 @@ WAYS: dict[str, Callable[[Picture], Any]] = {
     ".html": Picture.html,
     ".pdf": Picture.pdf,
 }
+
+
+def _as_one(svg: str) -> str:
+    """The chart without what is said of its parts: it is read out as one picture."""
+    return _TAG.sub(lambda tag: _SPOKEN.sub("", tag[0]), svg)
 
 
 def _named_apart(svg: str) -> str:

@@ -59,6 +59,8 @@ def _show(found: Any) -> None:
         show_line(f"look at {each.about}: {each.text}")
     if found.proposed:
         show_line(f"to keep them in: --withhold {','.join(found.proposed)}")
+    for name, condition in found.stands_for:
+        show_line(f"with weights by {name} a sample stands for those where {condition}")
     if not found.findings:
         show_line("Nothing else needs to be looked at.")
     if found.secret is not None:

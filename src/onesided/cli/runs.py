@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -137,14 +136,13 @@ def _plan(dataset: Any, questions: Sequence[Any], asked: dict[str, Any], *, as_j
     from onesided.session.several import asked_together, expected
 
     found = asked_together(dataset.plan, questions, **asked)
-    rows = [(each.name, show(each.epsilon), expected(dataset.plan, each)) for each in found]
+    rows = [(each.name, show(each.epsilon), expected(dataset.plan, each)) for each in found.parts]
     if as_json:
         keys = ("name", "epsilon", "expected")
         show_json({"questions": [dict(zip(keys, row, strict=True)) for row in rows]})
         return
     show_table(None, ("answer", "ε", "expected error"), rows)
-    total = sum((each.epsilon for each in found), start=Fraction(0))
-    show_facts({"cost": f"ε = {show(total)}, charged all or none"})
+    show_facts({"cost": f"ε = {show(found.epsilon)}, charged all or none"})
 
 
 def _written(answers: Any, files: Sequence[Path], *, overwrite: bool) -> list[Path]:

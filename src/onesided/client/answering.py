@@ -6,6 +6,7 @@ client waits that long and asks once.
 
 from __future__ import annotations
 
+import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
@@ -29,6 +30,7 @@ from onesided.data.release import (
     payload_of,
 )
 from onesided.data.units import Unit
+from onesided.data.weighing.weighted import weighted
 from onesided.errors import Interrupted
 from onesided.notebook import going_on
 
@@ -44,6 +46,7 @@ _LOST_ANEW = (
     "The connection was lost after the question was sent, which may be charged; see the budget "
     "before you ask anew."
 )
+_KEY_BYTES = 16
 Shown = TypeVar("Shown")
 Json = Mapping[str, Any]
 
@@ -61,13 +64,14 @@ class Answering:
     def ask(self, kind: str, question: Json, shown: Callable[[Json], Shown]) -> Shown:
         """What is `shown` of the release of a question."""
         body = {"kind": kind, **question}
-        again = not question.get("fresh", False)
         try:
             with going_on("onesided waits for the answer"):
-                reply = self._wire.post(f"{self._api}/questions", body, again=again)
+                # What is sent again under the same key is paid once, even where it is to be fresh.
+                key = secrets.token_urlsafe(_KEY_BYTES)
+                reply = self._wire.post(f"{self._api}/questions", body, key=key)
                 return self._arrived(reply.content, shown)
         except ReplyLost:
-            raise AnswerLost(_LOST if again else _LOST_ANEW) from None
+            raise AnswerLost(_LOST_ANEW if question.get("fresh", False) else _LOST) from None
         except KeyboardInterrupt:
             raise Interrupted(
                 "Interrupted; a question that was sent stays asked and charged, and asking it "
@@ -88,10 +92,20 @@ class Answering:
 
     def sample(self, described: Json) -> SampleRelease:
         """True rows, which stay on disk."""
+        if "figures" in described:
+            return self._weighted(described)
         receipt = self._receipt(described)
         directory = PrivateDirectory()
         self._wire.save(self._path(described, "data_url"), PARQUET, directory.path / SAMPLE_FILE)
         return SampleRelease(receipt, directory, self._unit)
+
+    def _weighted(self, described: Json) -> SampleRelease:
+        """A sample with its weights, which follow from the sample and the counts beside it."""
+        sample, *counts = described["figures"].values()
+        drawn = self.sample(sample)
+        return weighted(
+            drawn, [self.table(each) for each in counts], noisy=True, checked=True
+        ).under(self._receipt(described))
 
     def select(self, described: Json) -> QueryRelease:
         """The answer to a SELECT with the releases that it was computed from."""

@@ -7,8 +7,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from onesided.client import fields as said
-from onesided.client.fields import fields, number, scope
+from onesided.client.fields import cell, fields, number, scope
 from onesided.client.remote import RemoteData
+from onesided.data.answers import Answers
 from onesided.data.askable import USUAL_CELLS, Askable
 from onesided.data.cells import (
     USUAL_QUANTILES,
@@ -40,12 +41,23 @@ class RemoteDataset(RemoteData):
         *,
         policy: str | Policy | None = None,
         part: Mapping[str, Any] | None = None,
+        stands_for: Sequence[str | Sequence[str]] | None = None,
+        domain: Mapping[str, Sequence[Any]] | None = None,
+        noisy: bool = False,
         fresh: bool = False,
         purpose: str = "",
         yes: bool = False,
     ) -> SampleRelease:
         """True rows of the non-sensitive units, each unit kept whole with probability 1 − e^−ε."""
-        asked = {**fields(where=where, columns=said.listed(columns)), **scope(policy, part)}
+        asked = said.sample_fields(
+            where,
+            columns,
+            policy=policy,
+            part=part,
+            stands_for=stands_for,
+            domain=domain,
+            noisy=noisy,
+        )
         return self._ask("sample", asked, epsilon, fresh, purpose, yes, self._answers.sample)
 
     @arguments_named
@@ -274,6 +286,25 @@ class RemoteDataset(RemoteData):
             part=part,
         )
         return self._ask("sql", asked, epsilon, fresh, purpose, yes, self._answers.select)
+
+    @arguments_named
+    def run(
+        self,
+        questions: Sequence[Mapping[str, Any]],
+        *,
+        epsilon: Number | None = None,
+        purpose: str = "",
+        yes: bool = False,
+        part: Mapping[str, Any] | None = None,
+    ) -> Answers:
+        """The answers to several questions, charged all or none."""
+        from onesided.client.several import SeveralQuestions
+
+        several = SeveralQuestions.of(self, questions)
+        about = None if part is None else {name: cell(value) for name, value in part.items()}
+        asked = fields(epsilon=number(epsilon), part=about, yes=yes, purpose=purpose or None)
+        asked["questions"] = list(several.sent)
+        return self._answers.ask("run", asked, several.answers)
 
     @arguments_named
     def cursor(self, *, epsilon: Number, **options: Any) -> Cursor:

@@ -97,6 +97,27 @@ def groups(
     }
 
 
+def sample_fields(
+    where: str | None,
+    columns: Sequence[str] | None,
+    *,
+    policy: str | Policy | None = None,
+    part: Mapping[str, Any] | None = None,
+    stands_for: Sequence[str | Sequence[str]] | None = None,
+    domain: Mapping[str, Sequence[Any]] | None = None,
+    noisy: bool = False,
+) -> dict[str, Any]:
+    """A sample, and the counts that it is weighted by."""
+    margins = [stands_for] if isinstance(stands_for, str) else stands_for
+    if margins is not None:
+        margins = [each if isinstance(each, str) else list(each) for each in margins]
+    return {
+        **fields(where=where, columns=listed(columns), stands_for=margins, noisy=noisy),
+        **fields(domain=domains(domain)),
+        **scope(policy, part),
+    }
+
+
 def mechanism_fields(mechanism: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """A mechanism and its parameters, where they are not the usual ones."""
     plain = {

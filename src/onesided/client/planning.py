@@ -11,8 +11,8 @@ from onesided.client.fields import (
     cells,
     fields,
     groups,
-    listed,
     number,
+    sample_fields,
     scope,
     select_fields,
 )
@@ -184,8 +184,7 @@ class RemotePlans:
     ) -> SamplePlan:
         """How many units a sample would hold; `asked` are the other arguments of `sample`."""
         said = {
-            **fields(where=where, columns=listed(columns)),
-            **_scope(**{"policy": None, "part": None, **asked}),
+            **_sample(where, columns, **asked),
             **_aim(epsilon, None, nonsensitive_share, None),
         }
         found = self.asked({"kind": "sample", **said})
@@ -223,7 +222,7 @@ class RemotePlans:
 
 
 _groups = groups  # an argument of plans has the same name
-_select, _scope = arguments_named(select_fields), arguments_named(scope)
+_select, _sample = arguments_named(select_fields), arguments_named(sample_fields)
 
 
 def _aim(

@@ -127,7 +127,7 @@ class RemoteData:
         """What questions would cost, and how exact they would be; free, nothing is run."""
         path = f"{self._address.api}/plan"
         return RemotePlans(
-            lambda said: self._wire.post(path, said, again=True).content,
+            lambda said: self._wire.post(path, said).content,
             lambda: self.budget.left,
         )
 

@@ -1,8 +1,7 @@
 """Requests and answers. The token goes to one server and nowhere else.
 
-Redirections are not followed. What is lost on its way is sent again where that costs nothing: an
-equal question is paid once, so the server answers the second with the first. A question that pays
-anew is never sent twice.
+Redirections are not followed. What is lost on its way is sent again, a question under the same key:
+the server answers it as it answered the first, and it is paid once.
 """
 
 from __future__ import annotations
@@ -71,19 +70,19 @@ class Wire:
 
     def get(self, path: str) -> Any:
         """The JSON of a resource."""
-        return self._answered("GET", path, _json, again=True).content
+        return self._answered("GET", path, _json).content
 
-    def post(self, path: str, body: Mapping[str, Any], *, again: bool) -> ServerReply:
-        """The answer to a request; `again` says that sending it twice does no harm."""
-        return self._answered("POST", path, _json, body=body, again=again)
+    def post(self, path: str, body: Mapping[str, Any], *, key: str = "") -> ServerReply:
+        """The answer to a request; `key` names one that changes something, to be sent again."""
+        return self._answered("POST", path, _json, body=body, key=key)
 
     def bytes_of(self, path: str, accept: str) -> bytes:
         """The content of a resource."""
-        return self._answered("GET", path, lambda answer: answer.read(), accept=accept, again=True)
+        return self._answered("GET", path, lambda answer: answer.read(), accept=accept)
 
     def save(self, path: str, accept: str, file: Path) -> None:
         """The content of a resource as a file."""
-        self._answered("GET", path, lambda answer: _copied(answer, file), accept=accept, again=True)
+        self._answered("GET", path, lambda answer: _copied(answer, file), accept=accept)
 
     def close(self) -> None:
         """Let go of the connections."""
@@ -95,17 +94,17 @@ class Wire:
         path: str,
         read: Callable[[httpx.Response], Content],
         *,
-        again: bool,
         accept: str = "application/json",
         body: Mapping[str, Any] | None = None,
+        key: str = "",
     ) -> Content:
         """What `read` takes from the answer, which is asked for again where it was lost."""
-        request = self._request(method, path, accept, body)
+        request = self._request(method, path, accept, body, key)
         arrived = False
         for pause in (*PAUSES, None):
             try:
                 with closing(self._client.send(request, stream=True)) as answer:
-                    wanted = _patience(answer, pause) if again else None
+                    wanted = _patience(answer, pause)
                     if wanted is None:
                         _check(answer)
                         return read(answer)
@@ -115,18 +114,19 @@ class Wire:
                         "The server's certificate is not trusted here; name a file of those that "
                         "are by certificates=… or SSL_CERT_FILE."
                     ) from None
-                sent = not isinstance(error, _NOT_SENT)
-                arrived = arrived or sent
-                if pause is None or (sent and not again):
+                arrived = arrived or not isinstance(error, _NOT_SENT)
+                if pause is None:
                     raise (ReplyLost if arrived else ServerUnreachable)(_GONE) from None
                 wanted = pause
             time.sleep(wanted)
         raise AssertionError("the last attempt returns or raises")
 
     def _request(
-        self, method: str, path: str, accept: str, body: Mapping[str, Any] | None
+        self, method: str, path: str, accept: str, body: Mapping[str, Any] | None, key: str
     ) -> httpx.Request:
         headers = {**self._headers, "Accept": accept}
+        if key:
+            headers["Idempotency-Key"] = key
         try:
             return self._client.build_request(method, self._base + path, json=body, headers=headers)
         except (httpx.InvalidURL, UnicodeError):

@@ -10,8 +10,9 @@ from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, TypeAlias
 
+from onesided.data.answers import Answers
 from onesided.data.cells import USUAL_QUANTILES, HistogramRelease, QuantileRelease
 from onesided.data.listed import ReleaseEntry
 from onesided.data.plannable import Domain, OtherPolicy, Part, Plans
@@ -21,6 +22,7 @@ from onesided.language import Type
 from onesided.language.tree import Value
 from onesided.loss import Number
 
+StandsFor: TypeAlias = Sequence[str | Sequence[str]] | None
 USUAL_CELLS = 1024
 """So many cells a quantile is read from, at the most."""
 
@@ -79,6 +81,9 @@ class Askable(Protocol):
         *,
         policy: OtherPolicy = None,
         part: Part = None,
+        stands_for: StandsFor = None,
+        domain: Domain = None,
+        noisy: bool = False,
         fresh: bool = False,
         purpose: str = "",
         yes: bool = False,
@@ -245,6 +250,16 @@ class Askable(Protocol):
         purpose: str = "",
         yes: bool = False,
     ) -> QueryRelease: ...
+
+    def run(
+        self,
+        questions: Sequence[Mapping[str, Any]],
+        *,
+        epsilon: Number | None = None,
+        purpose: str = "",
+        yes: bool = False,
+        part: Part = None,
+    ) -> Answers: ...
 
     def counted(
         self,

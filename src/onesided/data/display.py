@@ -12,6 +12,8 @@ from onesided.visible import visible
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import pyarrow as pa
+
 ROWS = 20
 TEXT_ROWS = 10
 _NULL = "NULL"
@@ -38,9 +40,13 @@ def release_cells(release: Release) -> tuple[list[str], list[list[html.Cell]]]:
             headings.insert(len(answer.keys) + 1 + bool(first.covers), "")
         return headings, list(answer.cells(ROWS))
     if isinstance(release, SampleRelease):
-        rows = release.head(ROWS)
-        return list(rows.column_names), [_cells(row) for row in python_rows(rows)]
+        return true_cells(release.head(ROWS))
     return [], []
+
+
+def true_cells(rows: pa.Table) -> tuple[list[str], list[list[html.Cell]]]:
+    """The headings and the rows of a sample: true values are shown as they are."""
+    return list(rows.column_names), [_cells(row) for row in python_rows(rows)]
 
 
 def receipt_html(receipt: Receipt) -> str:
@@ -89,7 +95,6 @@ def _facts(release: Release) -> dict[str, str]:
 
 
 def _cells(row: Sequence[object]) -> list[html.Cell]:
-    """True values are shown as they are."""
     return [
         html.Cell(
             _NULL if value is None else str(value),

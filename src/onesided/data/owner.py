@@ -6,6 +6,8 @@ import json
 import os
 import platform
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -64,6 +66,17 @@ def is_locked_by_us(handle: int, *, wait: bool = False) -> bool:
     except OSError:
         return False
     return True
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[int]:
+    """Nobody else is in such a block for this file, which is made for it, and open in it."""
+    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        is_locked_by_us(handle, wait=True)
+        yield handle
+    finally:
+        os.close(handle)
 
 
 def _started(process: int) -> str:

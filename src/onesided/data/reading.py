@@ -42,7 +42,7 @@ def read_release(path: str | Path) -> Release:
         raise RequestError(f"{_beside(file)} is no receipt of a release.") from None
     if kind is not ReleaseKind.SAMPLE and kind not in _TABLES:
         raise RequestError(f"{file} holds {kind.value}; a sample or a count can be read again.")
-    schema, batches = _rows(file, receipt)
+    schema, batches = rows_of(file, receipt)
     if schema.names != columns:
         raise RequestError(f"The columns of {file} are not those of its receipt.")
     try:
@@ -75,7 +75,8 @@ def unit_of(receipt: Receipt) -> Unit:
     return Unit.of(ROWS if receipt["unit"] == "row" else receipt["unit"])
 
 
-def _rows(file: Path, receipt: Receipt) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+def rows_of(file: Path, receipt: Receipt) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+    """The rows of a release in a file, with the types that its receipt names."""
     kind = FileFormat.of(file)
     try:
         if kind is FileFormat.PARQUET:

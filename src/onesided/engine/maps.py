@@ -137,14 +137,21 @@ def closed_rows(
     alone = "(osd_alone OR osd_number IS NULL OR osd_moment IS NULL) AS osd_row"
     if policy.held.moves is None:
         return f"(SELECT {columns}, {alone} FROM ({placed}) osd_w)"
+    # Only rows whose neighbours in time are near enough for any move are joined: most are not.
+    window = f"(PARTITION BY {', '.join(keys)} ORDER BY osd_moment)"
+    longest = int(policy.closed.moves.below.max())
     ranked = (
-        f"SELECT *, dense_rank() OVER (PARTITION BY {', '.join(keys)} ORDER BY osd_moment) "
-        f"AS osd_turn FROM ({placed}) osd_w"
+        f"SELECT *, dense_rank() OVER {window} AS osd_turn, "
+        f"osd_moment - lag(osd_moment) OVER {window} < {longest} AS osd_soon_after, "
+        f"lead(osd_moment) OVER {window} - osd_moment < {longest} AS osd_soon_before "
+        f"FROM ({placed}) osd_w"
     )
     same = " AND ".join(f"osd_x.{key} = osd_y.{key}" for key in keys)
     moved = (
-        f"SELECT {', '.join(f'osd_x.{name}' for name in names)}, TRUE AS osd_row FROM osd_v osd_x "
-        f"JOIN osd_v osd_y ON {same} AND osd_x.osd_turn + 1 = osd_y.osd_turn "
+        f"SELECT {', '.join(f'osd_x.{name}' for name in names)}, TRUE AS osd_row "
+        "FROM (SELECT * FROM osd_v WHERE osd_soon_before) osd_x "
+        "JOIN (SELECT * FROM osd_v WHERE osd_soon_after) osd_y "
+        f"ON {same} AND osd_x.osd_turn + 1 = osd_y.osd_turn "
         f"JOIN {policy.held.moves} osd_z "
         "ON osd_x.osd_number = osd_z.osd_from AND osd_y.osd_number = osd_z.osd_to "
         "WHERE osd_y.osd_moment - osd_x.osd_moment < osd_z.osd_below"

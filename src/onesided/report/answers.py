@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from onesided.data.answers import Answers
 from onesided.data.release import TableRelease
 from onesided.data.values import python_rows
 from onesided.errors import InputError
 from onesided.loss import show
 from onesided.report.page import Page
-from onesided.session.several import Answers
 
 ROWS_SHOWN = 40
 MOST_DRAWN = 500

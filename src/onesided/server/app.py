@@ -22,7 +22,7 @@ from onesided.server.console import console_routes
 from onesided.server.console.rendering import render
 from onesided.server.limiting import RequestRate
 from onesided.server.problems import Problem
-from onesided.server.routing import ApiRoute, Endpoint, problem_response
+from onesided.server.routing import KEY_HEADER, ApiRoute, Endpoint, problem_response
 from onesided.server.served import Served
 
 HEADERS = {
@@ -48,7 +48,7 @@ def application(
 
     - `said`: is told at the end what was finished and what was left.
     """
-    rate = RequestRate(served.config.limits.requests_per_minute)
+    rate = RequestRate(served.config.limits.requests_per_minute, served.config.storage)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -79,7 +79,7 @@ def _middleware(config: ServerConfig) -> list[Middleware]:
                 CORSMiddleware,
                 allow_origins=list(config.cors),
                 allow_methods=["GET", "POST", "PUT", "DELETE"],
-                allow_headers=["Authorization", "Content-Type"],
+                allow_headers=["Authorization", "Content-Type", KEY_HEADER],
                 expose_headers=["Location", "Retry-After"],
             )
         )

@@ -9,7 +9,7 @@ from typing import Any
 
 from onesided.server.fields import Schema
 from onesided.server.problems import MEDIA_TYPE
-from onesided.server.routing import JSON_TYPE, ApiRoute
+from onesided.server.routing import JSON_TYPE, KEY_HEADER, KEY_PATTERN, ApiRoute
 from onesided.version import __version__
 
 _PARAMETER = re.compile(r"\{(\w+)\}")
@@ -67,6 +67,10 @@ def _operation(route: ApiRoute) -> dict[str, Any]:
             }
             for name in names
         ]
+    if route.keyed:
+        pattern = f"^{KEY_PATTERN.pattern}$"
+        key = {"name": KEY_HEADER, "in": "header", "schema": {"type": "string", "pattern": pattern}}
+        said.setdefault("parameters", []).append(key)
     if route.roles:
         said["security"] = [{"token": []}]
     if route.body is not None:

@@ -15,11 +15,11 @@ import secrets
 import shutil
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from onesided.data.owner import is_locked_by_us
+from onesided.data.owner import locked
 from onesided.errors import OnesidedError, RequestError, SourceError
 from onesided.ledger import agreed_terms
 from onesided.loss import privacy_budget
@@ -30,7 +30,7 @@ from onesided.session.checking import SourceCheck
 from onesided.session.description import Description
 from onesided.session.frozen import FrozenDataset, copied_sources
 from onesided.session.opening import open_dataset
-from onesided.session.several import Asked
+from onesided.session.several import AskedTogether
 
 _POINTER, _SAMPLES, _LOCK = "state.json", "samples", "lock"
 _COPIED = ("source", "public", "lookups")
@@ -51,7 +51,7 @@ class HostedDataset:
         self._sources = config.sources
         short = hashlib.sha256(name.encode()).hexdigest()[:16]
         self.folder = config.storage / short
-        self.checked: dict[str, Asked] = {}
+        self.checked: dict[str, AskedTogether] = {}
         self._turn = threading.Lock()
         self._charging = threading.Lock()
         self._opening = False
@@ -64,6 +64,11 @@ class HostedDataset:
     def account_name(self) -> str:
         """The name that the account is kept under."""
         return str(self._described.arguments["name"])
+
+    @property
+    def was_opened(self) -> bool:
+        """Whether there is a state of it, which this process or another one has opened."""
+        return self._pointer() is not None
 
     @property
     def data(self) -> FrozenDataset:
@@ -102,7 +107,7 @@ class HostedDataset:
         finally:
             self._opening = False
 
-    def keep_checked(self, job: str, asked: Asked) -> None:
+    def keep_checked(self, job: str, asked: AskedTogether) -> None:
         """Spare the run of a question to check it again; what another process runs is let go."""
         if len(self.checked) >= _MOST_CHECKED:
             self.checked.clear()
@@ -221,19 +226,16 @@ class HostedDataset:
     @contextmanager
     def _alone(self) -> Iterator[None]:
         """Nobody else opens a state in the block, in this process or in another one."""
-        try:
-            self.folder.parent.mkdir(mode=_PRIVATE, parents=True, exist_ok=True)
-            self.folder.mkdir(mode=_PRIVATE, exist_ok=True)
-            for folder in (self.folder.parent, self.folder):
-                folder.chmod(_PRIVATE)
-            handle = os.open(self.folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
-        except OSError:
-            raise _unwritable(self.folder) from None
-        try:
-            is_locked_by_us(handle, wait=True)
+        with ExitStack() as stack:
+            try:
+                self.folder.parent.mkdir(mode=_PRIVATE, parents=True, exist_ok=True)
+                self.folder.mkdir(mode=_PRIVATE, exist_ok=True)
+                for folder in (self.folder.parent, self.folder):
+                    folder.chmod(_PRIVATE)
+                stack.enter_context(locked(self.folder / _LOCK))
+            except OSError:
+                raise _unwritable(self.folder) from None
             yield
-        finally:
-            os.close(handle)
 
     def _new_folder(self) -> Path:
         try:

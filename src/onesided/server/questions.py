@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from onesided.errors import RequestError
+from onesided.ledger import Order
 from onesided.ledger.base import LONGEST_PURPOSE
 from onesided.server.fields import (
     AMOUNT,
@@ -29,6 +30,8 @@ from onesided.server.fields import (
     one_of,
     texts,
 )
+from onesided.session.frozen import FrozenDataset
+from onesided.session.several import AskedTogether
 
 _NAME = TextType(500)
 _POSITIVE = WholeType(1)
@@ -59,7 +62,14 @@ FIELDS: Mapping[str, Mapping[str, JsonType]] = {
     "quantile": {**_BOUNDED, "bounds": ListType(CELL, 2, 2), "cells": WholeType(1, 1_000_000)},
     "histogram": {**_BOUNDED, "edges": ListType(CELL, 2)},
     "distinct": {**_BOUNDED, "max_values": _POSITIVE},
-    "sample": {"where": TEXT, "columns": ListType(_NAME), **_SCOPE},
+    "sample": {
+        "where": TEXT,
+        "columns": ListType(_NAME),
+        "stands_for": ListType(texts(), 1, 100),
+        "noisy": FLAG,
+        **_DOMAIN,
+        **_SCOPE,
+    },
     "sql": {
         "statement": TextType(least=1),
         "parameters": ListType(CELL, 0, 1000),
@@ -97,6 +107,9 @@ _SUPPOSED: Mapping[str, JsonType] = {
     "nonsensitive_share": ShareType(),
     "groups": WHOLE,
 }
+RUN = "run"
+"""Several questions at once."""
+_MOST_AT_ONCE = 100
 _NOT_PLANNED = frozenset({"touches", "histogram"})
 _NOT_OF_A_PLAN = {"count": frozenset(_MECHANISM), "ngrams": frozenset(_MECHANISM)}
 
@@ -141,7 +154,26 @@ def _plan(kind: str) -> BodyType:
     return BodyType({**own, **supposed}, required, f"A plan of kind {kind}")
 
 
-QUESTION_BODIES: Mapping[str, BodyType] = {kind: _question(kind) for kind in FIELDS}
+def _part(kind: str) -> BodyType:
+    """One of several questions, which has a name, and an ε or a share of that of all."""
+    fields = {"name": _NAME, "epsilon": AMOUNT, **FIELDS[kind]}
+    return BodyType(fields, REQUIRED.get(kind, ()), f"A question of kind {kind}")
+
+
+_RUN = BodyType(
+    {
+        "questions": ListType(ByKind({kind: _part(kind) for kind in FIELDS}), 1, _MOST_AT_ONCE),
+        "epsilon": AMOUNT,
+        "purpose": _PER_QUESTION["purpose"],
+        "yes": FLAG,
+        "part": MapType(CELL, 1),
+    },
+    ("questions",),
+)
+QUESTION_BODIES: Mapping[str, BodyType] = {
+    **{kind: _question(kind) for kind in FIELDS},
+    RUN: _RUN,
+}
 QUESTION = ByKind(QUESTION_BODIES)
 PLAN = ByKind({kind: _plan(kind) for kind in FIELDS if kind not in _NOT_PLANNED})
 
@@ -151,6 +183,7 @@ class Wanted:
     """A question as it came: its kind, its price and the arguments of its method.
 
     - `said`: the fields as they were sent, to be kept with its job.
+    - `epsilon`: of several questions what those share that say none of their own.
     """
 
     kind: str
@@ -167,19 +200,47 @@ class Wanted:
         found = QUESTION.read("", said)
         kind = found.pop("kind")
         own = {name: found.pop(name) for name in _PER_QUESTION if name in found}
-        given = arguments(kind, found)
+        given = found if kind == RUN else arguments(kind, found)
         fresh = own.get("fresh", False)
         if fresh and kind == "sample":
             given["fresh"] = True
         return cls(
             kind=kind,
-            epsilon=own["epsilon"],
+            epsilon=own.get("epsilon"),
             given=given,
             said=said,
             purpose=own.get("purpose", ""),
             yes=own.get("yes", False),
             fresh=fresh,
         )
+
+    def checked(self, data: FrozenDataset, *, yes: bool = True) -> AskedTogether:
+        """What it asks of this state of the data, checked and free.
+
+        - `yes`: an ε above 10 is meant; it was when the question was accepted.
+        """
+        if self.kind != RUN:
+            return data.asked(self.kind, self.epsilon, self.given, yes=yes)
+        wishes = [_wish(each) for each in self.given["questions"]]
+        return data.asked_together(wishes, self.epsilon, self.given.get("part"), yes=yes)
+
+    def orders(self, data: FrozenDataset, asked: AskedTogether, who: str) -> list[Order]:
+        """What is charged for it, in this name."""
+        return data.orders(
+            asked,
+            who=who,
+            purpose=self.purpose,
+            fresh=self.fresh,
+            once=self.kind == RUN and "part" in self.given,
+        )
+
+
+def _wish(part: Mapping[str, Any]) -> dict[str, Any]:
+    """One of several questions as `run` takes them."""
+    fields = dict(part)
+    said = {"ask": fields.pop("kind")}
+    said |= {name: fields.pop(name) for name in ("name", "epsilon") if name in fields}
+    return {**arguments(said["ask"], fields), **said}
 
 
 def arguments(kind: str, fields: Mapping[str, Any]) -> dict[str, Any]:

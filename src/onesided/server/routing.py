@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 STEWARD, ANALYST, AUDITOR = PersonRole.STEWARD, PersonRole.ANALYST, PersonRole.AUDITOR
 EVERYBODY = (STEWARD, ANALYST, AUDITOR)
 JSON_TYPE = "application/json"
+KEY_HEADER, KEY_PATTERN = "Idempotency-Key", re.compile(r"[A-Za-z0-9_-]{1,200}")
 _PART_BYTES = 1 << 18
 
 
@@ -36,6 +38,7 @@ class ApiCall:
     """One request, checked: who asks, for what, and what they say.
 
     - `body`: the fields of a request as Python takes them; `said`: the same as plain JSON.
+    - `key`: what names the request where it is sent again, of a route that takes one.
     """
 
     served: Served
@@ -43,6 +46,7 @@ class ApiCall:
     path: Mapping[str, str]
     query: Mapping[str, str]
     accept: str
+    key: str = ""
     body: Any = None
     said: Any = None
 
@@ -105,6 +109,7 @@ class ApiRoute:
     - `body`: what a request holds; None where it holds nothing.
     - `answers`: by status what an answer is: a schema, or media types; refusals come by themselves.
     - `refusals`: statuses besides those that every route of its kind has.
+    - `keyed`: sent again with the same `Idempotency-Key`, a request is answered as the first was.
     """
 
     method: str
@@ -115,6 +120,7 @@ class ApiRoute:
     body: JsonType | None = None
     answers: Mapping[int, Schema | tuple[str, ...]] = field(default_factory=dict)
     refusals: Sequence[int] = ()
+    keyed: bool = False
 
     @property
     def name(self) -> str:
@@ -176,6 +182,7 @@ class Endpoint:
             path=dict(request.path_params),
             query=_query(request),
             accept=request.headers.get("accept", "*/*"),
+            key=_key(request) if self.route.keyed else "",
             body=body,
             said=kept(said),
         )
@@ -215,6 +222,16 @@ def _query(request: Request) -> dict[str, str]:
     if len(found) < len(request.query_params.multi_items()):
         raise RequestError("A parameter stands twice in the address.")
     return found
+
+
+def _key(request: Request) -> str:
+    """What names a request that may be sent again; empty where nothing does."""
+    found = request.headers.getlist(KEY_HEADER)
+    if not found:
+        return ""
+    if len(found) > 1 or not KEY_PATTERN.fullmatch(found[0]):
+        raise RequestError(f"{KEY_HEADER} is one word of at most 200 letters, digits, - and _.")
+    return found[0]
 
 
 def _known(request: Request, served: Served) -> str | None:

@@ -96,6 +96,8 @@ def _written(name: str, table: Mapping[str, Any]) -> str:
 def _value(value: Any) -> str:
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_value, value))}]"
+    if isinstance(value, Mapping):
+        return f"{{ {', '.join(f'{_text(key)} = {_value(each)}' for key, each in value.items())} }}"
     return _text(value) if isinstance(value, str) else json.dumps(value)
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from fractions import Fraction
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from onesided.data.answers import Answers
 from onesided.data.askable import Askable
 from onesided.data.files import check_format
 from onesided.data.release import QueryRelease, Release, TableRelease
@@ -20,7 +19,7 @@ from onesided.session.count_maker import CountMaker
 from onesided.session.questions.figures import Bound
 from onesided.session.questions.samples import chosen_columns
 from onesided.session.ranked_data import RankedData
-from onesided.session.several import Answers, asked_together, of_part
+from onesided.session.several import asked_together, of_part
 from onesided.session.standing import sampled, sampling
 from onesided.spelling import arguments_named
 
@@ -377,16 +376,10 @@ class Dataset(RankedData):
         """
         wishes = questions if part is None else of_part(questions, part)
         asked = asked_together(self.plan, wishes, epsilon, yes=yes)
-        flat = [question for each in asked for question in each.questions]
         with self._at_work():
-            kernel = self._books.kernel(sum((each.epsilon for each in asked), start=Fraction(0)))
-            answers = iter(kernel.ask(flat, purpose=purpose, once=part is not None))
-            return Answers(
-                {
-                    each.name: each.show(kernel, list(islice(answers, len(each.questions))))
-                    for each in asked
-                }
-            )
+            kernel = self._books.kernel(asked.epsilon)
+            once = part is not None
+            return asked.answers(kernel, kernel.ask(asked.questions, purpose=purpose, once=once))
 
 
 if TYPE_CHECKING:

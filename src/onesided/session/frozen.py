@@ -15,7 +15,7 @@ from onesided.session.facts import DatasetFacts
 from onesided.session.held import HeldBooks
 from onesided.session.kernel import Answer, Kernel
 from onesided.session.opening import open_dataset
-from onesided.session.several import Asked, asked_alone
+from onesided.session.several import AskedTogether, asked_alone, asked_together, of_part
 
 
 class FrozenDataset(Dataset):
@@ -61,13 +61,30 @@ class FrozenDataset(Dataset):
         """The account on this state, for somebody who asks."""
         return replace(self._books.kernel(None), asked_by=who)
 
-    def asked(self, kind: str, epsilon: Any, given: Mapping[str, Any], *, yes: bool) -> Asked:
+    def asked(
+        self, kind: str, epsilon: Any, given: Mapping[str, Any], *, yes: bool
+    ) -> AskedTogether:
         """A question, checked and free."""
         return asked_alone(self.plan, kind, epsilon, given, yes=yes)
 
-    def orders(self, asked: Asked, *, who: str, purpose: str, fresh: bool) -> list[Order]:
-        """What the question has charged."""
-        return self.kernel(who).orders(asked.questions, fresh=fresh, purpose=purpose)
+    def asked_together(
+        self,
+        wishes: Sequence[Mapping[str, Any]],
+        epsilon: Any,
+        part: Mapping[str, Any] | None,
+        *,
+        yes: bool,
+    ) -> AskedTogether:
+        """Several questions as `run` takes them, checked and free."""
+        said = wishes if part is None else of_part(wishes, part)
+        return asked_together(self.plan, said, epsilon, yes=yes)
+
+    def orders(
+        self, asked: AskedTogether, *, who: str, purpose: str, fresh: bool, once: bool = False
+    ) -> list[Order]:
+        """What the questions have charged."""
+        kernel = self.kernel(who)
+        return kernel.orders(asked.questions, fresh=fresh, once=once, purpose=purpose)
 
     def stop(self) -> None:
         """End the statement that runs, from another thread, where the engine knows how."""
@@ -76,7 +93,7 @@ class FrozenDataset(Dataset):
             engine.stop()
 
     def run_held(
-        self, asked: Asked, charges: Sequence[Charge]
+        self, asked: AskedTogether, charges: Sequence[Charge]
     ) -> tuple[list[HeldBooks], list[Answer]]:
         """Run what was charged, and hold back all that it would write."""
         kernel = self.kernel()

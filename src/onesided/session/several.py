@@ -7,15 +7,17 @@ and not stored is run without another charge.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeAlias
+from itertools import islice
+from typing import Any, TypeAlias, TypeVar
 
+from onesided.data.answers import Answers
 from onesided.data.cells import USUAL_QUANTILES, checked_quantiles
 from onesided.data.release import Release
 from onesided.errors import RequestError
-from onesided.loss import Loss, Number, meant_loss, privacy_loss, show
+from onesided.loss import Number, meant_loss, privacy_loss, show
 from onesided.session.count_maker import CountMaker
 from onesided.session.kernel import Answer, Kernel
 from onesided.session.planning.planner import Planner
@@ -29,10 +31,10 @@ from onesided.session.showing import (
 )
 from onesided.session.standing import AskedStanding, sampling
 from onesided.spelling import meant
-from onesided.visible import visible
 
 Show: TypeAlias = Callable[[Kernel, Sequence[Answer]], Release]
 Made: TypeAlias = tuple[tuple[Question, ...], Show]
+Found = TypeVar("Found")
 _NAME = re.compile(r"[\w-]{1,100}")
 KINDS = (
     *("count", "ngrams", "touches", "sum", "mean", "quantile", "histogram", "distinct"),
@@ -60,65 +62,56 @@ class Asked:
         return Fraction(self.wish["epsilon"])
 
 
-class Answers(Mapping[str, Release]):
-    """The releases of several questions, by their names and in their order."""
+@dataclass(frozen=True)
+class AskedTogether:
+    """Questions that are charged all or none."""
 
-    def __init__(self, releases: Mapping[str, Release]) -> None:
-        self._releases = dict(releases)
-
-    def __getitem__(self, name: str) -> Release:
-        return self._releases[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._releases)
-
-    def __len__(self) -> int:
-        return len(self._releases)
-
-    def __repr__(self) -> str:
-        return f"<Answers: {', '.join(map(visible, self))}; ε = {show(self.loss.epsilon)} together>"
-
-    def _repr_html_(self) -> str:
-        from onesided import html
-
-        return html.card("Answers", *(each._repr_html_() for each in self.values()))
+    parts: tuple[Asked, ...]
 
     @property
-    def loss(self) -> Loss:
-        """What all of them cost together, as a plain sum."""
-        return Loss.sequential(each.loss for each in self.values())
+    def questions(self) -> tuple[Question, ...]:
+        """All that is charged, in the order of the parts."""
+        return tuple(question for each in self.parts for question in each.questions)
 
     @property
-    def account(self) -> Mapping[str, Any]:
-        """Where the account stood after the last of them."""
-        last: Mapping[str, Any] = list(self.values())[-1].receipt["account"]
-        return last
+    def epsilon(self) -> Fraction:
+        """What they were asked at, as a plain sum."""
+        return sum((each.epsilon for each in self.parts), start=Fraction(0))
+
+    def divided(self, found: Iterable[Found]) -> list[tuple[Asked, list[Found]]]:
+        """Each part with what was found for its questions, of what was found for all."""
+        rest = iter(found)
+        return [(each, list(islice(rest, len(each.questions)))) for each in self.parts]
+
+    def answers(self, kernel: Kernel, answers: Sequence[Answer]) -> Answers:
+        """What is shown, by the names of the parts."""
+        return Answers({each.name: each.show(kernel, own) for each, own in self.divided(answers)})
 
 
 def asked_together(
     planner: Planner, wishes: Sequence[Mapping[str, Any]], epsilon: Number | None, *, yes: bool
-) -> list[Asked]:
+) -> AskedTogether:
     """The questions, checked and free; `epsilon` is shared evenly by those that say none."""
     plain_total(wishes, epsilon)  # refuses what is no list of questions with their prices
     silent = sum("epsilon" not in wish for wish in wishes)
     share = privacy_loss(epsilon) / silent if silent and epsilon is not None else None
     named = [{**wish, "name": name} for wish, name in zip(wishes, names_of(wishes), strict=True)]
-    found = [_asked(planner, wish, share, yes=yes) for wish in named]
-    for each in found:
-        for question in each.questions:
-            question.check()
+    found = AskedTogether(tuple(_asked(planner, wish, share, yes=yes) for wish in named))
+    for question in found.questions:
+        question.check()
     return found
 
 
 def asked_alone(
     planner: Planner, kind: str, epsilon: Number, given: Mapping[str, Any], *, yes: bool
-) -> Asked:
+) -> AskedTogether:
     """One question, checked and free."""
     exact = meant_loss(epsilon, yes=yes)
     questions, shown = getattr(_Maker(planner), kind)(exact, **given)
     for question in questions:
         question.check()
-    return Asked(kind, {**given, "ask": kind, "epsilon": show(exact)}, questions, shown)
+    wish = {**given, "ask": kind, "epsilon": show(exact)}
+    return AskedTogether((Asked(kind, wish, questions, shown),))
 
 
 def of_part(

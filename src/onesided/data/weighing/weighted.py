@@ -45,6 +45,10 @@ class WeightedSample(SampleRelease):
         """The same with what can be said of it."""
         return self.weighing.margins
 
+    def under(self, receipt: Receipt) -> WeightedSample:
+        """The same rows under another receipt."""
+        return WeightedSample(receipt, self._directory, self._unit, self.weighing)
+
     def plot(self, counts: TableRelease | None = None) -> Picture:
         """What the weights changed; with `counts` the make-up by one column, as of any sample."""
         if counts is not None:

@@ -10,6 +10,7 @@ from fractions import Fraction
 from onesided.errors import LedgerError
 from onesided.ledger.base import Charge, Order, Snapshot
 from onesided.ledger.books import AccountBooks
+from onesided.ledger.chain import canonical
 from onesided.ledger.charging import charge_all, check_order
 from onesided.ledger.desk.base import (
     Acceptance,
@@ -17,6 +18,7 @@ from onesided.ledger.desk.base import (
     Decision,
     DeskConflict,
     JobState,
+    PosedQuestion,
     QueueFull,
     Slot,
 )
@@ -45,8 +47,10 @@ class Accepting:
     def new(self, orders: Sequence[Order], snapshot: Snapshot) -> Acceptance:
         """Accept a question as it comes."""
         posed = self.job.posed
-        if self._jobs.one(posed.id) is not None:
-            raise DeskConflict("There is a job of this id already; ask under a new one.")
+        known = self._jobs.one(posed.id)
+        if known is not None:
+            check_same(known.posed, posed)
+            return Acceptance(charges=(), job=known.seen(self.now))
         if posed.rights is not None and posed.rights != find_rights(
             self.rows, posed.dataset, posed.who
         ):
@@ -175,6 +179,13 @@ class Accepting:
             raise QueueFull(
                 f"{own} of your questions await their deadlines, as many as may; ask again later."
             )
+
+
+def check_same(known: PosedQuestion, posed: PosedQuestion) -> None:
+    """Refuse another question under the id of an earlier one; the same was sent again."""
+    same = (known.dataset, known.who, known.purpose) == (posed.dataset, posed.who, posed.purpose)
+    if not same or canonical(dict(known.question)) != canonical(dict(posed.question)):
+        raise DeskConflict("Something else was asked under this key or id; ask under a new one.")
 
 
 def not_awaiting(job: JobRow, now: datetime) -> DeskConflict:

@@ -277,8 +277,9 @@ class QuestionJob:
 class Acceptance:
     """What became of a question that needs no approval, or was approved.
 
-    - `job`: that of this question; or, with another id, the open job of an equal question, which
-      answers this one as well and costs nothing more. None where all of it was released before and
+    - `job`: that of this question. Where it was posed before under the same id, there are no
+      `charges` here. With another id it is the open job of an equal question, which answers this
+      one as well and costs nothing more. None where all of it was released before and
       may be seen: then every charge has its `release`, and nothing was charged or written.
     """
 

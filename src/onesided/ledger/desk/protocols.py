@@ -118,6 +118,8 @@ class Desk(Protocol):
           failed, was late or was never answered; then only a steward repeats it.
         - QueueFull: too many open jobs.
         - An equal question whose job is open costs nothing; the answer is that job.
+        - The same question under the id of an earlier one is that one, sent again, and costs
+          nothing. DeskConflict where it is another question.
         """
         ...
 

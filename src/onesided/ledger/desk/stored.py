@@ -11,7 +11,7 @@ from onesided.ledger.base import LONGEST_PURPOSE, LONGEST_WHO, Order, Snapshot
 from onesided.ledger.chain import canonical
 from onesided.ledger.charging import check_label, check_text
 from onesided.ledger.desk import people
-from onesided.ledger.desk.accepting import Accepting, not_awaiting
+from onesided.ledger.desk.accepting import Accepting, check_same, not_awaiting
 from onesided.ledger.desk.base import (
     Acceptance,
     Allowance,
@@ -62,8 +62,10 @@ class StoredDesk(StoredPeople):
         with self._writing() as view:
             if proposed.expires <= view.now:
                 raise RequestError("A question must await its decision for some time.")
-            if view.jobs.one(posed.id) is not None:
-                raise DeskConflict("There is a job of this id already; ask under a new one.")
+            known = view.jobs.one(posed.id)
+            if known is not None:
+                check_same(known.posed, posed)
+                return known.seen(view.now)
             job = view.jobs.add(
                 JobRow(
                     number=0,

@@ -99,7 +99,7 @@ def _page(
         "With an export of the ledger, --chain EXPORT checks the chain itself, and that it has the "
         "entry above."
     )
-    page.links([ACCOUNTS, "manifest.json"])
+    page.files(dict.fromkeys((ACCOUNTS, "manifest.json")))
     return page.html()
 
 
@@ -110,12 +110,17 @@ def _account(page: PublishedPage, account: Mapping[str, Any]) -> None:
         f"A record is one ({unit}). It is sensitive where {account['policy']['sql']} is true or "
         "unknown."
     )
-    page.paragraph(
-        f"Budget ε = {account['budget']}; spent {account['spent']}, left {account['left']}."
+    page.at_a_glance(
+        {
+            "budget": f"ε = {account['budget']}",
+            "spent": f"ε = {account['spent']}",
+            "left": f"ε = {account['left']}",
+            "releases": str(len(account["releases"])),
+        }
     )
     page.paragraph(account["promise"])
     page.paragraph(account["outlook"], soft=True)
-    page.table(
+    page.texts(
         f"Releases of {account['dataset']}",
         ("when", "what", "to what end", "ε", "cost", "spent then", "state"),
         (
@@ -132,7 +137,7 @@ def _account(page: PublishedPage, account: Mapping[str, Any]) -> None:
         ),
     )
     if account["raised"]:
-        page.table(
+        page.texts(
             f"Raised budgets of {account['dataset']}",
             ("when", "to", "why"),
             (

@@ -16,7 +16,6 @@ from onesided.report.publication.page import PublishedPage
 from onesided.report.publication.released import PublishedRelease, found
 from onesided.report.publication.signing import SigningKey
 
-ROWS_SHOWN = 20
 _STORED = {b"PAR1": ".stored.parquet", b"ARROW1": ".stored.arrow"}
 
 
@@ -91,12 +90,18 @@ def _page(
     known: dict[str, str],
     key: SigningKey | None,
 ) -> str:
-    page = PublishedPage(words.title(shown[0].receipt))
+    several = len(shown) > 1
+    page = PublishedPage(
+        f"{len(shown)} releases of {words.datasets(each.receipt for each in shown)}"
+        if several
+        else words.title(shown[0].receipt)
+    )
     page.describe(schema_org(shown, known))
     for each in shown:
-        if len(shown) > 1:
+        if several:
             page.heading(words.title(each.receipt))
-        _section(page, each, [name for name in files if name.startswith(f"{each.name}.")])
+        own = {name: len(files[name]) for name in files if name.startswith(f"{each.name}.")}
+        _section(page, each, own)
     page.heading("Check this page")
     page.paragraph(
         "manifest.json has the SHA-256 of every file of this folder. Whoever has onesided can "
@@ -108,21 +113,22 @@ def _page(
     else:
         page.paragraph("Signed by the key", key.public, soft=True)
         page.paragraph("Get the key from the steward by another way than this page.", soft=True)
-    page.links(["manifest.json", "datapackage.json", "croissant.json"])
+    page.files(dict.fromkeys(("manifest.json", "datapackage.json", "croissant.json")))
     return page.html()
 
 
-def _section(page: PublishedPage, each: PublishedRelease, files: list[str]) -> None:
+def _section(page: PublishedPage, each: PublishedRelease, files: dict[str, int]) -> None:
     receipt = each.receipt
     if receipt.content.get("purpose"):
         page.paragraph("Purpose:", receipt["purpose"])
+    page.at_a_glance(words.at_a_glance(receipt, len(each.table)))
     page.heading("The data", 3)
-    page.links(files)
+    page.files(files)
     if each.chart is not None:
         page.chart(each.chart)
-    rows = each.table.slice(0, ROWS_SHOWN).to_pydict()
-    page.table(f"The first rows of {each.name}", list(rows), zip(*rows.values(), strict=True))
-    page.paragraph(f"{min(len(each.table), ROWS_SHOWN)} of {len(each.table):,} rows.", soft=True)
+    headings, rows = each.cells
+    page.table(f"The first rows of {each.name}", headings, rows)
+    page.paragraph(f"{len(rows):,} of {len(each.table):,} rows.", soft=True)
     page.heading("What is protected", 3)
     page.paragraph(words.protected(receipt))
     page.heading("What is promised, and what it cost", 3)
@@ -132,7 +138,7 @@ def _section(page: PublishedPage, each: PublishedRelease, files: list[str]) -> N
     for sentence in words.reading(receipt):
         page.paragraph(sentence)
     page.heading("The columns", 3)
-    page.table(
+    page.texts(
         f"The columns of {each.name}",
         ("column", "type", "what it is"),
         ((c.name, str(c.type), c.text) for c in words.described(receipt, each.table)),

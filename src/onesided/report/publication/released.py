@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.csv
-import pyarrow.parquet
 
-from onesided.data.files import FileFormat
-from onesided.data.release import Receipt, Release
+from onesided.data.display import ROWS, release_cells, true_cells
+from onesided.data.reading import read_receipt, rows_of
+from onesided.data.release import Receipt, Release, ReleaseKind, TableRelease, payload_of
 from onesided.data.units import Unit
-from onesided.errors import CheckFailed, InputError, OutputError, RequestError
+from onesided.errors import CheckFailed, InputError, RequestError
+from onesided.html import Cell
 from onesided.ledger import Account, Ledger, StoredRelease, open_ledger
 from onesided.session.released import as_stored
 
@@ -50,6 +49,7 @@ class PublishedRelease:
     - `name`: of its files.
     - `table`: its rows.
     - `receipt`: the public part of its receipt.
+    - `cells`: headings and first rows as people read them.
     - `payload`: the bytes that the ledger stores, where they were found there.
     - `place`: its place in the chain, where it was found there.
     - `chart`: as SVG for a page, where it has one and the extra `charts` is installed.
@@ -58,6 +58,7 @@ class PublishedRelease:
     name: str
     table: pa.Table
     receipt: Receipt
+    cells: tuple[list[str], list[list[Cell]]]
     payload: bytes | None = None
     place: ChainPlace | None = None
     chart: str | None = None
@@ -81,7 +82,8 @@ def found(release: str, ledger: str | None) -> PublishedRelease:
     path = Path(release)
     receipt, table = _read(path)
     if ledger is None:
-        return PublishedRelease(_file_name(path.stem), table, Receipt(public_receipt(receipt)))
+        public = Receipt(public_receipt(receipt.content))
+        return PublishedRelease(_file_name(path.stem), table, public, _cells(table, receipt))
     return _with_book(ledger, lambda book: _compared(book, path, receipt, table))
 
 
@@ -104,14 +106,12 @@ def _of_ledger(book: Ledger, number: int) -> PublishedRelease:
     )
 
 
-def _compared(
-    book: Ledger, path: Path, receipt: Mapping[str, Any], table: pa.Table
-) -> PublishedRelease:
+def _compared(book: Ledger, path: Path, receipt: Receipt, table: pa.Table) -> PublishedRelease:
     """The release of a file, which must be the one that the ledger has stored."""
     for account in book.accounts():
-        for number in receipt.get("account", {}).get("charges", []):
+        for number in receipt.content.get("account", {}).get("charges", []):
             stored = account.release_of(int(number))
-            if stored is None or dict(stored.receipt) != dict(receipt):
+            if stored is None or dict(stored.receipt) != dict(receipt.content):
                 continue
             kept = as_stored(stored, Unit(account.terms.unit)).table
             if not kept.replace_schema_metadata().equals(_as(table, kept.schema)):
@@ -128,6 +128,7 @@ def _published(account: Account, stored: StoredRelease, name: str | None) -> Pub
         name=_file_name(named),
         table=release.table,
         receipt=Receipt(public_receipt(content)),
+        cells=release_cells(release),
         payload=stored.payload,
         place=ChainPlace(stored.number, stored.entry_hash, sha256(stored.payload).hexdigest()),
         chart=_chart(release),
@@ -143,37 +144,20 @@ def _chart(release: Release) -> str | None:
         return None
 
 
-def _read(path: Path) -> tuple[dict[str, Any], pa.Table]:
-    beside = path.with_suffix(".receipt.json")
+def _read(path: Path) -> tuple[Receipt, pa.Table]:
+    receipt = read_receipt(path)
     try:
-        receipt = json.loads(beside.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        raise RequestError(
-            f"{path.name} has no receipt {beside.name} beside it; name LEDGER#NUMBER instead."
-        ) from None
-    try:
-        columns = {each["name"]: each["type"] for each in receipt["columns"]}
-        kind = FileFormat.of(path)
-        if kind is FileFormat.PARQUET:
-            return receipt, pa.parquet.read_table(path)
-        if kind is FileFormat.ARROW:
-            return receipt, pa.ipc.open_file(path).read_all()
-        options = pa.csv.ConvertOptions(column_types=_types(columns), strings_can_be_null=True)
-        return receipt, pa.csv.read_csv(path, convert_options=options)
-    except OutputError:
-        raise RequestError(f"{path.name} is no .parquet, .csv or .arrow file.") from None
-    except (OSError, pa.ArrowException, KeyError, TypeError, ValueError):
+        schema, batches = rows_of(path, receipt)
+        return receipt, pa.Table.from_batches(batches, schema)
+    except (KeyError, TypeError, ValueError):
         raise RequestError(f"{path.name} cannot be read as its receipt says.") from None
 
 
-def _types(columns: Mapping[str, str]) -> dict[str, pa.DataType]:
-    known = {}
-    for name, said in columns.items():
-        plain = {"string": pa.string(), "large_string": pa.string(), "double": pa.float64()}
-        plain |= {"int64": pa.int64(), "int32": pa.int32(), "bool": pa.bool_()}
-        if said in plain:
-            known[name] = plain[said]
-    return known
+def _cells(table: pa.Table, receipt: Receipt) -> tuple[list[str], list[list[Cell]]]:
+    """The first rows of a file, as they would be shown of a release."""
+    if receipt["kind"] == ReleaseKind.SAMPLE.value:
+        return true_cells(table.slice(0, ROWS))
+    return release_cells(TableRelease(receipt, payload_of(table)))
 
 
 def _as(table: pa.Table, schema: pa.Schema) -> pa.Table:

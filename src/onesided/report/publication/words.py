@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from math import exp
 from typing import Any
@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from onesided.data.release import Receipt, ReleaseKind
 
+_DAY = len("2024-02-29")
 _BOUND_NAMES = ("at_least", "at_most")
 
 
@@ -30,6 +31,22 @@ def title(receipt: Receipt) -> str:
     kind = ReleaseKind(receipt["kind"])
     what = "True sample" if kind is ReleaseKind.SAMPLE else kind.value.capitalize()
     return f"{what} of {receipt['dataset']}{keys}"
+
+
+def datasets(receipts: Iterable[Receipt]) -> str:
+    """The names of the data sets, each once."""
+    return ", ".join(dict.fromkeys(str(each["dataset"]) for each in receipts))
+
+
+def at_a_glance(receipt: Receipt, rows: int) -> dict[str, str]:
+    """What somebody wants to know before they read on."""
+    unit = receipt["unit"]
+    return {
+        "released": str(receipt["time"])[:_DAY],
+        "rows": f"{rows:,}",
+        "one record": "a row" if unit == "row" else str(unit),
+        "promise": f"ε = {receipt['epsilon']['osdp']}",
+    }
 
 
 def protected(receipt: Receipt) -> str:

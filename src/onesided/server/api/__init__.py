@@ -5,10 +5,13 @@ from __future__ import annotations
 from onesided.server.api import (
     accounts,
     approvals,
+    attacks,
     datasets,
     jobs,
+    maps,
     operating,
     people,
+    publishing,
     questions,
     releases,
     sessions,
@@ -26,5 +29,8 @@ ROUTES: tuple[ApiRoute, ...] = (
     *people.ROUTES,
     *sessions.ROUTES,
     *stewards.ROUTES,
+    *maps.ROUTES,
+    *attacks.ROUTES,
+    *publishing.ROUTES,
     *operating.ROUTES,
 )

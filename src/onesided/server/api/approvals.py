@@ -35,9 +35,10 @@ def awaiting(call: ApiCall, job: QuestionJob) -> dict[str, Any]:
     assert hosted is not None
     try:
         wanted = Wanted.of(job.question)
-        asked = hosted.data.asked(wanted.kind, wanted.epsilon, wanted.given, yes=True)
+        asked = wanted.checked(hosted.data)
         said["terms"] = [each.terms.figure for each in asked.questions]
-        said["plan"] = expected(hosted.data.plan, asked)
+        plans = (expected(hosted.data.plan, each) for each in asked.parts)
+        said["plan"] = "; ".join(each for each in plans if each)
     except (OnesidedError, Problem) as error:
         said["terms"] = [str(error)]
     return said
@@ -62,9 +63,9 @@ def _approved(call: ApiCall, hosted: HostedDataset, job: QuestionJob, why: str) 
     rights = desk.rights(hosted.account_name, job.who)
     if rights is None:
         raise DeskConflict("Who asked may no longer see the data set; refuse the question.")
-    asked = data.asked(wanted.kind, wanted.epsilon, wanted.given, yes=True)
-    orders = data.orders(asked, who=job.who, purpose=job.purpose, fresh=wanted.fresh)
-    slot = call.served.slot(hosted, wanted.kind)
+    asked = wanted.checked(data)
+    orders = wanted.orders(data, asked, job.who)
+    slot = call.served.slot(hosted, asked)
     try:
         with hosted.charging() as state:
             accepted = desk.approve(

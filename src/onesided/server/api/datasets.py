@@ -6,7 +6,7 @@ from typing import Any
 
 from onesided.errors import LedgerError, SourceError
 from onesided.ledger.desk import JobState
-from onesided.mechanisms.registry import mechanism_names
+from onesided.mechanisms.rr import RandomizedResponse
 from onesided.server.fields import BodyType, TextType
 from onesided.server.hosted import HostedDataset
 from onesided.server.problems import Problem
@@ -23,6 +23,7 @@ from onesided.server.schemas import (
 from onesided.session.facts import DatasetFacts
 from onesided.session.frozen import FrozenDataset
 from onesided.session.maps import map_notes
+from onesided.session.planning.options import counting_names
 from onesided.session.scope import policy_text
 from onesided.session.zones import zone_terms
 from onesided.version import __version__
@@ -87,7 +88,7 @@ def show_dataset(call: ApiCall) -> Reply:
     found = {
         "name": hosted.name,
         **facts_json(data),
-        "mechanisms": list(mechanism_names()),
+        "mechanisms": [*counting_names(), RandomizedResponse.name],
         "deadlines": {kind: _seconds(call, kind, data) for kind in FIELDS},
     }
     if call.caller.is_steward:

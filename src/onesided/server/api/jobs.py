@@ -8,7 +8,12 @@ from typing import Any
 from onesided.data.release import Release
 from onesided.ledger.desk import JobState, QuestionJob
 from onesided.server.hosted import HostedDataset
-from onesided.server.jobs.answers import job_json, query_answer, release_json
+from onesided.server.jobs.answers import (
+    computed_answer,
+    is_computed,
+    job_json,
+    release_json,
+)
 from onesided.server.jobs.runner import charges_of, is_open
 from onesided.server.problems import Problem
 from onesided.server.questions import Wanted
@@ -29,9 +34,13 @@ def show_job(call: ApiCall) -> Reply:
     job, hosted = _job(call)
     said = shown(call, job)
     if job.state is JobState.DONE:
-        wanted = Wanted.of(job.question)
-        charges = charges_of(hosted.data, job)
-        said["release"] = release_json(hosted, wanted, charges, f"{said['url']}/release")
+        said["release"] = release_json(
+            hosted,
+            call.served.questions,
+            Wanted.of(job.question),
+            charges_of(hosted.data, job),
+            f"{said['url']}/release",
+        )
     waiting = is_open(job)
     headers = {"Retry-After": str(math.ceil(said["retry_after"]))} if waiting else {}
     return Reply(said, headers=headers)
@@ -52,29 +61,19 @@ def cancel_job(call: ApiCall) -> Reply:
 
 
 def show_answer(call: ApiCall) -> Reply:
-    job, hosted = _done(call)
-    found = query_answer(hosted.data, Wanted.of(job.question), charges_of(hosted.data, job))
-    return Reply(dict(found.receipt.content))
+    return Reply(dict(job_answer(call).receipt.content))
 
 
 def job_answer(call: ApiCall) -> Release:
-    """The answer to a SELECT, as Python shows it."""
-    job, hosted = _done(call)
-    return query_answer(hosted.data, Wanted.of(job.question), charges_of(hosted.data, job))
+    """An answer that is computed from several releases, as Python shows it."""
+    job, hosted = _job(call)
+    if job.state is not JobState.DONE or not is_computed(Wanted.of(job.question)):
+        raise Problem(404, "The question has no such answer now.")
+    return computed_answer(hosted, job.question, charges_of(hosted.data, job))
 
 
 def show_answer_data(call: ApiCall) -> Reply:
-    job, hosted = _done(call)
-    found = query_answer(hosted.data, Wanted.of(job.question), charges_of(hosted.data, job))
-    return data_reply(found, call.accept)
-
-
-def _done(call: ApiCall) -> tuple[QuestionJob, HostedDataset]:
-    """A job whose answer is computed from several releases."""
-    job, hosted = _job(call)
-    if job.state is not JobState.DONE or job.kind != "sql":
-        raise Problem(404, "The question has no such answer now.")
-    return job, hosted
+    return data_reply(job_answer(call), call.accept)
 
 
 def _job(call: ApiCall) -> tuple[QuestionJob, HostedDataset]:
@@ -123,7 +122,7 @@ ROUTES = (
         method="GET",
         path=f"{_PATH}/release",
         handler=show_answer,
-        summary="The receipt of the answer to a SELECT.",
+        summary="The receipt of an answer that is computed from several releases.",
         roles=(STEWARD, ANALYST),
         answers={200: ANYTHING},
     ),
@@ -131,7 +130,7 @@ ROUTES = (
         method="GET",
         path=f"{_PATH}/release/data",
         handler=show_answer_data,
-        summary="The answer to a SELECT, in the form that Accept names.",
+        summary="An answer that is computed from several releases, in the form that Accept names.",
         roles=(STEWARD, ANALYST),
         answers={200: DATA_TYPES},
         refusals=(406,),

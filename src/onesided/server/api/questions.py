@@ -6,14 +6,16 @@ import math
 from typing import Any
 
 from onesided.server.fields import BodyType
-from onesided.server.hosted import HostedDataset
-from onesided.server.jobs.accepting import Taken, take
+from onesided.server.jobs.accepting import take
 from onesided.server.jobs.answers import job_json, release_json
-from onesided.server.questions import QUESTION, QUESTION_BODIES, Wanted
+from onesided.server.questions import QUESTION, QUESTION_BODIES, RUN, Wanted
 from onesided.server.routing import ANALYST, STEWARD, ApiCall, ApiRoute, Reply
 from onesided.server.schemas import ANYTHING, JOB, answer
 
-_ALIASES = ("count", "sum", "mean", "sample", "sql")
+_ALIASES = {
+    **{kind: f"The same, of a {kind}." for kind in ("count", "sum", "mean", "sample", "sql")},
+    RUN: "Several questions at once, charged all or none.",
+}
 
 
 def ask(call: ApiCall) -> Reply:
@@ -24,10 +26,11 @@ def asked(call: ApiCall, body: dict[str, Any]) -> Reply:
     """The answer to a question: its job, or its release where it was released before."""
     hosted = call.dataset
     wanted = Wanted.of(body)
-    found = take(call.served, hosted, call.caller, wanted)
+    found = take(call.served, hosted, call.caller, wanted, call.key)
     log = {"kind": wanted.kind, "epsilon": str(wanted.epsilon), "purpose": wanted.purpose}
     if found.job is None:
-        return Reply({"job": None, "release": known(call, hosted, wanted, found)}, log=log)
+        release = release_json(hosted, call.served.questions, wanted, found.charges)
+        return Reply({"job": None, "release": release}, log=log)
     said = job_json(found.job, hosted.name)
     return Reply(
         {"job": said},
@@ -37,21 +40,14 @@ def asked(call: ApiCall, body: dict[str, Any]) -> Reply:
     )
 
 
-def known(call: ApiCall, hosted: HostedDataset, wanted: Wanted, found: Taken) -> dict[str, Any]:
-    """Where the answer is that was there before; it says whose it was."""
-    name = call.served.questions.keep(wanted.said) if wanted.kind == "sql" else ""
-    computed = f"/api/v1/datasets/{hosted.name}/answers/{name}"
-    return release_json(hosted, wanted, found.charges, computed)
-
-
-def _alias(kind: str) -> ApiRoute:
+def _alias(kind: str, summary: str) -> ApiRoute:
     body: BodyType = QUESTION_BODIES[kind]
 
     def asking(call: ApiCall) -> Reply:
         return asked(call, {"kind": kind, **call.said})
 
     asking.__name__ = f"ask_{kind}"
-    return _route(f"/api/v1/datasets/{{dataset}}/{kind}", asking, body, f"The same, of a {kind}.")
+    return _route(f"/api/v1/datasets/{{dataset}}/{kind}", asking, body, summary)
 
 
 def _route(path: str, handler: Any, body: Any, summary: str) -> ApiRoute:
@@ -64,6 +60,7 @@ def _route(path: str, handler: Any, body: Any, summary: str) -> ApiRoute:
         body=body,
         answers={200: answer("release", release=ANYTHING), 202: answer("job", job=JOB)},
         refusals=(402, 409),
+        keyed=True,
     )
 
 
@@ -74,5 +71,5 @@ ROUTES = (
         QUESTION,
         "Ask: charged and on disk with the answer 202; 200 where it was answered before.",
     ),
-    *map(_alias, _ALIASES),
+    *(_alias(kind, summary) for kind, summary in _ALIASES.items()),
 )

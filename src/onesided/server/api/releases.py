@@ -9,14 +9,17 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from onesided.data.release import Release
-from onesided.ledger import StoredRelease
+from onesided.ledger import Charge, StoredRelease
+from onesided.server.fields import FLAG, WHOLE, BodyType, ListType
 from onesided.server.hosted import HostedDataset
-from onesided.server.jobs.accepting import released
-from onesided.server.jobs.answers import query_answer
+from onesided.server.jobs.answers import (
+    WEIGH,
+    computed_answer,
+    computed_json,
+)
 from onesided.server.problems import Problem
-from onesided.server.questions import Wanted
 from onesided.server.routing import ANALYST, STEWARD, ApiCall, ApiRoute, Reply
-from onesided.server.schemas import ANYTHING, RELEASE, listing
+from onesided.server.schemas import ANYTHING, RELEASE, answer, listing
 from onesided.server.tables import DATA_TYPES, data_reply, rows_reply
 from onesided.session.released import as_stored, listed
 
@@ -47,9 +50,24 @@ def stored_release(call: ApiCall) -> tuple[Release | None, Mapping[str, Any]]:
 
 
 def known_answer(call: ApiCall) -> Release:
-    """The answer to a SELECT that was free, as Python shows it."""
-    found: Release = _known(call)
-    return found
+    """What is computed from releases of before, as Python shows it."""
+    hosted = call.dataset
+    kept = call.served.questions.find(call.path["question"])
+    if kept is None or kept.dataset != hosted.name:
+        raise Problem(404, _NOT_THERE)
+    charges = [_charge(call, hosted, each) for each in kept.charges]
+    return computed_answer(hosted, kept.said, charges)
+
+
+def weigh(call: ApiCall) -> Reply:
+    """Weights for a released sample from released counts: where they are read; nothing is paid."""
+    hosted, body = call.dataset, call.body
+    said = {"kind": WEIGH, "noisy": body.get("noisy", False)}
+    numbers = [body["sample"], *body["counts"]]
+    charges = [_charge(call, hosted, each) for each in numbers]
+    computed_answer(hosted, said, charges)  # which refuses what cannot be weighed
+    found = computed_json(hosted, call.served.questions, said, charges)
+    return Reply({"release": found})
 
 
 def show_release_data(call: ApiCall) -> Reply:
@@ -63,45 +81,30 @@ def show_release_data(call: ApiCall) -> Reply:
 
 
 def show_known_answer(call: ApiCall) -> Reply:
-    return Reply(dict(_known(call).receipt.content))
+    return Reply(dict(known_answer(call).receipt.content))
 
 
 def show_known_answer_data(call: ApiCall) -> Reply:
-    return data_reply(_known(call), call.accept)
+    return data_reply(known_answer(call), call.accept)
 
 
 def _stored(call: ApiCall) -> StoredRelease:
     """A release by the number of its charge."""
-    hosted = call.dataset
     text = call.path["number"]
     if not text.isascii() or not text.isdecimal() or len(text) > _LONGEST_NUMBER:
         raise Problem(404, _NOT_THERE)
-    return _visible(call, hosted, int(text))
+    release = _charge(call, call.dataset, int(text)).release
+    assert release is not None
+    return release
 
 
-def _visible(call: ApiCall, hosted: HostedDataset, number: int) -> StoredRelease:
-    account = hosted.data.kernel().account
-    charge = account.charged(number)
-    stored = None if charge is None else account.release_of(number)
-    if stored is None or number in call.served.desk.hidden(hosted.account_name):
+def _charge(call: ApiCall, hosted: HostedDataset, number: int) -> Charge:
+    """A charge whose release may be seen."""
+    charge = hosted.data.kernel().account.charged(number)
+    hidden = call.served.desk.hidden(hosted.account_name)
+    if charge is None or charge.release is None or number in hidden:
         raise Problem(404, _NOT_THERE)
-    return stored
-
-
-def _known(call: ApiCall) -> Any:
-    """The answer to a SELECT that was computed from what had been released before."""
-    hosted = call.dataset
-    said = call.served.questions.find(call.path["question"])
-    if said is None:
-        raise Problem(404, _NOT_THERE)
-    wanted = Wanted.of(said)
-    data = hosted.data
-    asked = data.asked(wanted.kind, wanted.epsilon, wanted.given, yes=True)
-    orders = data.orders(asked, who="", purpose="", fresh=False)
-    charges = released(call.served, hosted, data, orders)
-    if charges is None:
-        raise Problem(404, _NOT_THERE)
-    return query_answer(data, wanted, charges)
+    return charge
 
 
 _PATH = "/api/v1/datasets/{dataset}/releases"
@@ -131,10 +134,22 @@ ROUTES = (
         refusals=(406,),
     ),
     ApiRoute(
+        method="POST",
+        path="/api/v1/datasets/{dataset}/weigh",
+        handler=weigh,
+        summary="Weights for a released sample from released counts; free.",
+        roles=(STEWARD, ANALYST),
+        body=BodyType(
+            {"sample": WHOLE, "counts": ListType(WHOLE, 1, 100), "noisy": FLAG},
+            ("sample", "counts"),
+        ),
+        answers={200: answer("release", release=ANYTHING)},
+    ),
+    ApiRoute(
         method="GET",
         path=_ANSWERS,
         handler=show_known_answer,
-        summary="The receipt of the answer to a SELECT that was free.",
+        summary="The receipt of what is computed from releases.",
         roles=(STEWARD, ANALYST),
         answers={200: ANYTHING},
     ),
@@ -142,7 +157,7 @@ ROUTES = (
         method="GET",
         path=f"{_ANSWERS}/data",
         handler=show_known_answer_data,
-        summary="The answer to a SELECT that was free, in the form that Accept names.",
+        summary="What is computed from releases, in the form that Accept names.",
         roles=(STEWARD, ANALYST),
         answers={200: DATA_TYPES},
         refusals=(406,),

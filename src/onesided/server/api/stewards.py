@@ -8,6 +8,7 @@ from onesided.errors import LedgerError, RequestError, SourceError
 from onesided.language import Schema
 from onesided.loss import privacy_budget, show
 from onesided.policy import Policy
+from onesided.server.api.maps import MAP, map_arguments
 from onesided.server.fields import AMOUNT, CELL, BodyType, ListType, MapType, TextType, texts
 from onesided.server.problems import Problem
 from onesided.server.routing import STEWARD, ApiCall, ApiRoute, Reply
@@ -33,7 +34,7 @@ def check_source(call: ApiCall) -> Reply:
     source = allowed_source(call.body["source"], call.served.config.sources)
     try:
         with open_dataset(
-            source, unit=call.body["unit"], policy=call.body["policy"], budget=1
+            source, unit=call.body["unit"], policy=call.body["policy"], budget=1, **_map(call)
         ) as opened:
             return Reply(opened.check().to_json())
     except SourceError as error:
@@ -78,6 +79,7 @@ def add_dataset(call: ApiCall) -> Reply:
         "policy": body["policy"],
         "budget": show(privacy_budget(body["budget"])),
         "ledger": call.served.config.ledger,
+        **_map(call),
     }
     if body.get("domains"):
         table["domains"] = body["domains"]
@@ -89,6 +91,10 @@ def add_dataset(call: ApiCall) -> Reply:
         raise Problem(400, str(error), "SourceError") from None
     said = {"name": name, "units": hosted.data.units, "url": f"/api/v1/datasets/{name}"}
     return Reply(said, 201, {"Location": said["url"]}, log={"added": name})
+
+
+def _map(call: ApiCall) -> dict[str, Any]:
+    return {"map": map_arguments(call, call.body["map"])} if "map" in call.body else {}
 
 
 def _schema(call: ApiCall) -> Schema:
@@ -137,7 +143,8 @@ ROUTES = (
         summary="What to look at before such a file is published.",
         roles=(STEWARD,),
         body=BodyType(
-            {"source": _SOURCE, "unit": texts(), "policy": _POLICY}, ("source", "unit", "policy")
+            {"source": _SOURCE, "unit": texts(), "policy": _POLICY, "map": MAP},
+            ("source", "unit", "policy"),
         ),
         answers={200: ANYTHING},
     ),
@@ -173,6 +180,7 @@ ROUTES = (
                 "policy": _POLICY,
                 "budget": AMOUNT,
                 "domains": MapType(ListType(CELL)),
+                "map": MAP,
             },
             ("name", "source", "unit", "policy", "budget"),
         ),

@@ -19,9 +19,9 @@ from __future__ import annotations
 from starlette.routing import Route
 
 from onesided.server.console import entrance, rendering
-from onesided.server.console.analyst import accounts, answers, asking, datasets
+from onesided.server.console.analyst import accounts, answers, asking, datasets, weights
 from onesided.server.console.page import ConsolePage, PageEndpoint
-from onesided.server.console.steward import data, ledgers, people, setting_up
+from onesided.server.console.steward import attackers, data, ledgers, maps, people, setting_up
 from onesided.server.limiting import RequestRate
 from onesided.server.served import Served
 
@@ -30,9 +30,12 @@ PAGES: tuple[ConsolePage, ...] = (
     *datasets.PAGES,
     *asking.PAGES,
     *answers.PAGES,
+    *weights.PAGES,
     *accounts.PAGES,
     *setting_up.PAGES,
     *data.PAGES,
+    *attackers.PAGES,
+    *maps.PAGES,
     *people.PAGES,
     *ledgers.PAGES,
 )

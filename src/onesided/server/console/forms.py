@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from onesided.errors import RequestError
 from onesided.lists import split_list
+from onesided.server.console.kinds import KINDS, KindOfQuestion
 from onesided.server.console.page import PageCall
 
 Facts: TypeAlias = Mapping[str, Any]
@@ -21,63 +21,6 @@ _MOMENTS = ("hour", "weekday", "date")
 _NUMBERS = ("integer", "wide integer", "float")
 _TAGGED = ("date", "timestamp", "decimal")
 ALL_OTHERS = "*"
-
-
-@dataclass(frozen=True)
-class KindOfQuestion:
-    """A kind of question: what it is called, and the fields of its form.
-
-    - `planned`: whether its error is known before it is paid.
-    """
-
-    name: str
-    title: str
-    explained: str
-    fields: tuple[str, ...]
-    planned: bool = True
-
-
-KINDS: Mapping[str, KindOfQuestion] = {
-    each.name: each
-    for each in (
-        KindOfQuestion(
-            "count",
-            "Count",
-            "How many records are in each group, such as visits by room and hour.",
-            ("by", "where", "max_groups", "mechanism"),
-        ),
-        KindOfQuestion(
-            "sample",
-            "True records",
-            "A sample of true records, of those that nobody has to protect.",
-            ("columns", "where"),
-        ),
-        KindOfQuestion(
-            "sum",
-            "Sum",
-            "The total of a number in each group, such as minutes by room.",
-            ("column", "bound", "by", "where", "groups_at_most"),
-        ),
-        KindOfQuestion(
-            "mean",
-            "Mean",
-            "The average of a number in each group.",
-            ("column", "bound", "by", "where", "groups_at_most"),
-        ),
-        KindOfQuestion(
-            "quantile",
-            "Median and quartiles",
-            "The value below which a half, a quarter or three quarters of the records are.",
-            ("column", "between", "by", "where", "groups_at_most"),
-        ),
-        KindOfQuestion(
-            "sql",
-            "SQL",
-            "A SELECT with COUNT, SUM or AVG, for those who write SQL.",
-            ("statement", "groups_at_most"),
-        ),
-    )
-}
 
 
 def question(call: PageCall, facts: Facts, kind: KindOfQuestion) -> Body:
@@ -95,7 +38,12 @@ def question(call: PageCall, facts: Facts, kind: KindOfQuestion) -> Body:
 
 def plan_of(body: Body) -> Body:
     """The plan of a question: what does not change its error or its price is left out."""
-    left_out = {"purpose", "yes", "fresh", *(("mechanism",) if body["kind"] == "count" else ())}
+    left_out = {
+        "purpose",
+        "yes",
+        "fresh",
+        *(("mechanism",) if KINDS[body["kind"]].has_mechanisms else ()),
+    }
     return {name: each for name, each in body.items() if name not in left_out}
 
 
@@ -107,9 +55,9 @@ def keys_of(facts: Facts) -> list[str]:
             continue
         name, kind = column["name"], column["type"]
         if kind.startswith("timestamp"):
-            found += [f"{each}({_quoted(name)})" for each in _MOMENTS]
+            found += [f"{each}({quoted(name)})" for each in _MOMENTS]
         else:
-            found.append(_quoted(name))
+            found.append(quoted(name))
     return found
 
 
@@ -118,30 +66,46 @@ def columns_of(facts: Facts) -> list[str]:
     return [each["name"] for each in facts["columns"] if each["name"] not in facts["withheld"]]
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
     """A column as it is named in a key: plain where it can be."""
     plain = name.isascii() and name.replace("_", "a").isalnum() and not name[:1].isdigit()
     return name if plain else '"' + name.replace('"', '""') + '"'
 
 
 def _by(call: PageCall, facts: Facts) -> Body:
-    keys = call.form.get("by", ())
-    values = call.form.get("values", ())
+    chosen, domain = _keys(call, facts, "by", "values")
+    return {**({"by": chosen} if chosen else {}), **({"domain": domain} if domain else {})}
+
+
+def _stands_for(call: PageCall, facts: Facts) -> Body:
+    """The counts that give each record of a sample a weight."""
+    chosen, domain = _keys(call, facts, "stands", "stands_values")
+    if not chosen:
+        return {}
+    noisy = {"noisy": True} if call.text("noisy") else {}
+    return {"stands_for": chosen, **({"domain": domain} if domain else {}), **noisy}
+
+
+def _keys(
+    call: PageCall, facts: Facts, named: str, listed_in: str
+) -> tuple[list[str], dict[str, list[Any]]]:
+    """Keys that are chosen, and the values of those whose values are typed."""
+    values = call.form.get(listed_in, ())
     chosen: list[str] = []
     domain: dict[str, list[Any]] = {}
-    for place, key in enumerate(each.strip() for each in keys):
+    for place, key in enumerate(each.strip() for each in call.form.get(named, ())):
         if not key or key in chosen:
             continue
         chosen.append(key)
         listed = values[place].strip() if place < len(values) else ""
         if listed:
             domain[key] = _values(key, listed, facts)
-    return {**({"by": chosen} if chosen else {}), **({"domain": domain} if domain else {})}
+    return chosen, domain
 
 
 def _values(key: str, listed: str, facts: Facts) -> list[Any]:
     """The values that a key may have, as its column holds them; * stands for all others."""
-    kind = next((each["type"] for each in facts["columns"] if _quoted(each["name"]) == key), "")
+    kind = next((each["type"] for each in facts["columns"] if quoted(each["name"]) == key), "")
     # What is derived, such as an hour, is a whole number; a date is one.
     kind = kind or ("date" if key.startswith("date(") else "integer")
     found = [unquoted_value(each) for each in split_list(listed)]
@@ -171,6 +135,10 @@ def _text(name: str) -> Any:
     return read
 
 
+def _value_of_row(call: PageCall, facts: Facts) -> Body:
+    return {"column": call.text("value")} if call.text("value") else {}
+
+
 def _between(call: PageCall, facts: Facts) -> Body:
     """The public bounds of a column's values."""
     ends = [call.text("low"), call.text("high")]
@@ -188,6 +156,34 @@ def _number(text: str) -> int | float | str:
     except ValueError:
         return text
     return found if math.isfinite(found) else text
+
+
+def _edges(call: PageCall, facts: Facts) -> Body:
+    """Where one cell of a histogram ends and the next begins."""
+    kind = next((e["type"] for e in facts["columns"] if e["name"] == call.text("column")), "")
+    found = [_value(each.strip(), kind) for each in split_list(call.text("edges"))]
+    return {"edges": found} if found else {}
+
+
+def _whole(name: str, called: str) -> Any:
+    def read(call: PageCall, facts: Facts) -> Body:
+        text = call.text(name)
+        return {name: whole_number(called, text)} if text else {}
+
+    return read
+
+
+def _path(call: PageCall, facts: Facts) -> Body:
+    """What follows one another in n-grams, and its values where they are known."""
+    key, listed = call.text("path"), call.text("path_values")
+    return {
+        **({"by": key} if key else {}),
+        **({"domain": _values(key, listed, facts)} if listed else {}),
+    }
+
+
+def _flag(name: str) -> Any:
+    return lambda call, facts: {name: True} if call.text(name) else {}
 
 
 def _columns(call: PageCall, facts: Facts) -> Body:
@@ -216,11 +212,19 @@ def whole_number(name: str, text: str) -> int:
 
 _FIELDS: Mapping[str, Any] = {
     "by": _by,
+    "stands_for": _stands_for,
     "where": _text("where"),
     "columns": _columns,
     "column": _text("column"),
     "bound": _text("bound"),
     "between": _between,
+    "edges": _edges,
+    "value": _value_of_row,
+    "max_values": _whole("max_values", "The number of values"),
+    "path": _path,
+    "order": _text("order"),
+    "n": _whole("n", "The number of steps"),
+    "sampled": _flag("sampled"),
     "statement": _text("statement"),
     "max_groups": _max_groups,
     "groups_at_most": _max_groups,
@@ -233,6 +237,8 @@ def typed(call: PageCall) -> dict[str, Any]:
     return {
         "by": padded(call.form.get("by", ()), MOST_KEYS),
         "values": padded(call.form.get("values", ()), MOST_KEYS),
+        "stands": padded(call.form.get("stands", ()), MOST_KEYS),
+        "stands_values": padded(call.form.get("stands_values", ()), MOST_KEYS),
         "columns": call.texts("columns"),
         **{name: call.text(name) for name in _TEXTS},
         "epsilon": call.text("epsilon", USUAL_EPSILON),
@@ -245,4 +251,7 @@ def padded(values: Iterable[str], length: int) -> Sequence[str]:
     return [*found, *[""] * (length - len(found))]
 
 
-_TEXTS = ("where", "column", "bound", "low", "high", "statement", "max_groups", "purpose", "yes")
+_TEXTS = (
+    *("where", "column", "bound", "low", "high", "edges", "value", "max_values", "path"),
+    *("path_values", "order", "n", "sampled", "noisy", "statement", "max_groups", "purpose", "yes"),
+)

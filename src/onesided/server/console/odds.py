@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 from onesided.errors import RequestError
 
+PEOPLE = 100
 NAIVE_SHARE = 0.05
 """Of the records that are not sensitive so many are removed by somebody who improvises."""
 _LARGEST = 50.0
@@ -33,9 +34,23 @@ class AttackerView:
 
     name: str
     explained: str
+    before: float
     after: float
     factor: float
     missing: float
+
+    @property
+    def dots(self) -> tuple[str, ...]:
+        """A hundred people as a picture shows them: sensitive, missing, or published."""
+        sensitive = max(1, round(PEOPLE * self.before))
+        missing = round((PEOPLE - sensitive) * self.missing)
+        published = PEOPLE - sensitive - missing
+        return ("sensitive",) * sensitive + ("missing",) * missing + ("published",) * published
+
+    @property
+    def counted(self) -> dict[str, int]:
+        """How many of the hundred are which."""
+        return {each: self.dots.count(each) for each in ("sensitive", "missing", "published")}
 
     @property
     def is_certain(self) -> bool:
@@ -72,6 +87,6 @@ def attacker_views(before: float, epsilon: float) -> tuple[AttackerView, ...]:
 
 def _view(name: str, explained: str, before: float, missing: float) -> AttackerView:
     if not missing:
-        return AttackerView(name, explained, 1.0, math.inf, 0.0)
+        return AttackerView(name, explained, before, 1.0, math.inf, 0.0)
     odds = before / (1 - before) / missing
-    return AttackerView(name, explained, odds / (1 + odds), 1 / missing, missing)
+    return AttackerView(name, explained, before, odds / (1 + odds), 1 / missing, missing)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from fractions import Fraction
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -92,6 +93,7 @@ def _environment() -> Environment:
         "part": lambda text: Markup(quote(str(text), safe="")),
         "number": _number,
         "moment": _moment,
+        "plain": lambda text: f"{float(Fraction(text)):.10g}",
         "thousands": lambda number: f"{number:,}",
         "listed": lambda values: json.dumps(list(values), ensure_ascii=False)[1:-1],
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from onesided.server.served import Served
@@ -46,11 +46,40 @@ def reading_ways(served: Served, dataset: str, number: int) -> dict[str, str]:
     }
 
 
+def weighing_ways(served: Served, dataset: str, numbers: Sequence[int]) -> dict[str, str]:
+    """The ways to weigh a sample by counts, all by the numbers of their releases."""
+    sample, *counts = numbers
+    address = f"{origin(served)}/{dataset}"
+    listed = ", ".join(f"ds.released({each})" for each in counts)
+    url = f"{origin(served)}/api/v1/datasets/{dataset}/weigh"
+    return {
+        "Python": _PYTHON.format(address=address) + f"ds.released({sample}).weighted([{listed}])",
+        "HTTP": _http(url, {"sample": sample, "counts": counts}),
+    }
+
+
+def attack_ways(served: Served, epsilon: str) -> dict[str, str]:
+    """The ways to see what an attacker learns from absence."""
+    return {
+        "Command line": shlex.join(["onesided", "attack", "--epsilon", epsilon]),
+        "HTTP": _http(f"{origin(served)}/api/v1/attacks", {"epsilon": epsilon}),
+    }
+
+
 def relaxes_ways(policy: str, than: str) -> dict[str, str]:
     """The ways to compare two policies."""
     return {
         "Python": f"osd.Policy({policy!r}).relaxes(osd.Policy({than!r}))",
         "Command line": shlex.join(["onesided", "policy", "relaxes", policy, than]),
+    }
+
+
+def map_ways(served: Served, dataset: str) -> dict[str, str]:
+    """The ways to read what a map does."""
+    return {
+        "Command line": shlex.join(["onesided", "map", "check", dataset]),
+        "HTTP": 'curl -H "Authorization: Bearer $ONESIDED_TOKEN" \\\n  '
+        f"{origin(served)}/api/v1/datasets/{dataset}/map",
     }
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from base64 import urlsafe_b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from fractions import Fraction
+from hashlib import sha256
 
 from onesided.errors import LedgerError
 from onesided.ledger import Charge, Order
@@ -18,7 +21,6 @@ from onesided.ledger.desk import (
     Rights,
     new_job_id,
 )
-from onesided.loss import meant_loss
 from onesided.server.hosted import HostedDataset
 from onesided.server.people import Caller
 from onesided.server.problems import Problem
@@ -26,8 +28,9 @@ from onesided.server.questions import Wanted
 from onesided.server.served import Served
 from onesided.session.frozen import FrozenDataset
 from onesided.session.planning.pricing import Pricing
-from onesided.session.several import Asked
+from onesided.session.several import AskedTogether
 
+_ID_BYTES = 18
 _CHANGED = "The data set has a new state since this was asked; ask again."
 
 
@@ -39,16 +42,21 @@ class Taken:
     job: QuestionJob | None
 
 
-def take(served: Served, hosted: HostedDataset, caller: Caller, wanted: Wanted) -> Taken:
-    """Accept a question, or find its answer; on disk when this returns."""
+def take(
+    served: Served, hosted: HostedDataset, caller: Caller, wanted: Wanted, key: str = ""
+) -> Taken:
+    """Accept a question, or find its answer; on disk when this returns.
+
+    - `key`: what the same person sends again leads to the same job, and is not paid again.
+    """
     rights = caller.rights(served.desk, hosted.account_name)
     assert rights is not None
-    check_rights(rights, wanted)
     data = hosted.data
-    asked = data.asked(wanted.kind, wanted.epsilon, wanted.given, yes=wanted.yes)
-    orders = data.orders(asked, who=caller.name, purpose=wanted.purpose, fresh=wanted.fresh)
+    asked = wanted.checked(data, yes=wanted.yes)
+    check_rights(rights, asked)
+    orders = wanted.orders(data, asked, caller.name)
     posed = PosedQuestion(
-        id=new_job_id(),
+        id=_job_id(hosted, caller, key),
         dataset=hosted.account_name,
         who=caller.name,
         kind=wanted.kind,
@@ -62,7 +70,7 @@ def take(served: Served, hosted: HostedDataset, caller: Caller, wanted: Wanted) 
         if known is not None:
             return Taken(known, None)
         return Taken((), propose(served, data, asked, orders, posed))
-    slot = served.slot(hosted, wanted.kind)
+    slot = served.slot(hosted, asked)
     try:
         with hosted.charging() as state:
             if state is not data:
@@ -83,11 +91,20 @@ def taken(served: Served, hosted: HostedDataset, accepted: Acceptance) -> Taken:
     return Taken(accepted.charges, accepted.job)
 
 
-def check_rights(rights: Rights, wanted: Wanted) -> None:
+def check_rights(rights: Rights, asked: AskedTogether) -> None:
     """Refuse what this person may not ask here, before anything is answered for free."""
-    refusal = rights.refusal(wanted.kind, meant_loss(wanted.epsilon, yes=wanted.yes))
-    if refusal is not None:
-        raise Problem(403, refusal)
+    for part in asked.parts:
+        refusal = rights.refusal(str(part.wish["ask"]), part.epsilon)
+        if refusal is not None:
+            raise Problem(403, refusal)
+
+
+def _job_id(hosted: HostedDataset, caller: Caller, key: str) -> str:
+    """The name of a question's job: by chance, or what its key leads to."""
+    if not key:
+        return new_job_id()
+    text = json.dumps([hosted.account_name, caller.name, key])
+    return urlsafe_b64encode(sha256(text.encode()).digest()[:_ID_BYTES]).decode()
 
 
 def allowance(name: str, rights: Rights) -> Allowance | None:
@@ -107,7 +124,7 @@ def refused_by_ledger(data: FrozenDataset) -> Exception:
 def propose(
     served: Served,
     data: FrozenDataset,
-    asked: Asked,
+    asked: AskedTogether,
     orders: Sequence[Order],
     posed: PosedQuestion,
 ) -> QuestionJob:

@@ -1,24 +1,26 @@
-"""What a question that is done is shown as: stored releases, and the answer to a SELECT."""
+"""What a question that is done is shown as: stored releases, and what is computed from several."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from onesided.data.release import QueryRelease
+from onesided.data.private import PrivateDirectory
+from onesided.data.receipt import Receipt
+from onesided.data.release import SAMPLE_FILE, QueryRelease, Release, SampleRelease
+from onesided.data.weighing.counted import margin_name
+from onesided.errors import RequestError
 from onesided.ledger import Charge
 from onesided.ledger.desk import JobState, QuestionJob
 from onesided.loss import show
 from onesided.server.hosted import HostedDataset
-from onesided.server.questions import Wanted
-from onesided.session.frozen import FrozenDataset
+from onesided.server.jobs.kept import KeptQuestion, KeptQuestions
+from onesided.server.questions import RUN, Wanted
 from onesided.session.kernel import Answer
+from onesided.session.released import as_stored
+from onesided.session.several import Asked
 
+WEIGH = "weigh"
 _DETAILS = {
     JobState.FAILED: "The question was not answered by its deadline; the charge stands, and only "
     "a steward repeats it.",
@@ -26,36 +28,6 @@ _DETAILS = {
     JobState.CANCELLED: "The question was taken back; it cost nothing.",
     JobState.EXPIRED: "No steward decided about the question in time; it cost nothing.",
 }
-
-
-@dataclass(frozen=True)
-class StoredQuestions:
-    """Questions that were answered without a job, kept by the digest of what they say.
-
-    The answer to a SELECT is computed from its figures whenever it is read. Its address has to
-    lead to the question, and a question may be longer than an address.
-    """
-
-    folder: Path
-
-    def keep(self, said: Any) -> str:
-        """The name of a question from now on."""
-        text = json.dumps(said, sort_keys=True, default=str).encode()
-        name = hashlib.sha256(text).hexdigest()
-        path = self.folder / f"{name}.json"
-        if not path.exists():
-            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            draft = path.with_suffix(f".{os.urandom(8).hex()}")
-            draft.write_bytes(text)
-            draft.replace(path)
-        return name
-
-    def find(self, name: str) -> Any:
-        """The question of this name; None where there is none."""
-        if len(name) != 64 or not set(name) <= set("0123456789abcdef"):
-            return None
-        path = self.folder / f"{name}.json"
-        return json.loads(path.read_bytes()) if path.is_file() else None
 
 
 def job_json(job: QuestionJob, dataset: str) -> dict[str, Any]:
@@ -90,29 +62,108 @@ def job_json(job: QuestionJob, dataset: str) -> dict[str, Any]:
 
 
 def release_json(
-    hosted: HostedDataset, wanted: Wanted, charges: Sequence[Charge], computed: str
+    hosted: HostedDataset,
+    kept: KeptQuestions,
+    wanted: Wanted,
+    charges: Sequence[Charge],
+    own_url: str | None = None,
 ) -> dict[str, Any]:
-    """Where the answer of a question is read.
+    """Where the answer of a question is read; of several questions each answer by its name.
 
-    - `computed`: the address of what is computed from several releases.
+    - `own_url`: where the answer is computed of a question with a job.
     """
+    asked = wanted.checked(hosted.data)
+    if wanted.kind != RUN:
+        found = _answer_json(hosted, kept, asked.parts[0], wanted.said, charges)
+        if own_url is not None and is_computed(wanted):
+            found |= _computed_at(own_url)
+        return found
+    answers = {}
+    for (part, own), said in zip(asked.divided(charges), wanted.said["questions"], strict=True):
+        alone = {**said, "epsilon": part.wish["epsilon"]}
+        if "part" in wanted.said:
+            alone["part"] = wanted.said["part"]
+        alone.pop("name", None)
+        answers[part.name] = _answer_json(hosted, kept, part, alone, own)
+    return {"answers": answers}
+
+
+def _answer_json(
+    hosted: HostedDataset, kept: KeptQuestions, part: Asked, said: Any, charges: Sequence[Charge]
+) -> dict[str, Any]:
     stored = [_stored_json(hosted, each) for each in charges]
-    found: dict[str, Any] = {**stored[0], "asked_by": charges[0].who}
-    if wanted.kind == "sql":
-        answer = query_answer(hosted.data, wanted, charges)
-        figures = dict(zip(answer.figures, stored, strict=True))
-        found |= {"url": computed, "data_url": f"{computed}/data"}
-        found |= {"figures": figures, "sources": dict(answer.sources)}
-    return found
+    found: dict[str, Any] = {**stored[0], "kind": part.wish["ask"], "asked_by": charges[0].who}
+    if part.wish["ask"] == "sql":
+        answer = _shown(hosted, part, charges)
+        assert isinstance(answer, QueryRelease)
+        names, found["sources"] = list(answer.figures), dict(answer.sources)
+    elif "stands_for" in part.wish:
+        counts = (margin_name(each.description["by"]) for each in charges[1:])
+        names = ["sample", *(f"count by {each}" for each in counts)]
+    else:
+        return found
+    return {
+        **found,
+        **computed_json(hosted, kept, said, charges),
+        "figures": dict(zip(names, stored, strict=True)),
+    }
 
 
-def query_answer(data: FrozenDataset, wanted: Wanted, charges: Sequence[Charge]) -> QueryRelease:
-    """The answer to a SELECT, from the releases of its figures."""
-    asked = data.asked(wanted.kind, wanted.epsilon, wanted.given, yes=True)
-    answers = [Answer(each.release, True, None) for each in charges if each.release is not None]
-    shown = asked.show(data.kernel(), answers)
-    assert isinstance(shown, QueryRelease)
-    return shown
+def is_computed(wanted: Wanted) -> bool:
+    """Whether there is one answer, which is computed from several releases."""
+    return wanted.kind == "sql" or "stands_for" in wanted.given
+
+
+def computed_json(
+    hosted: HostedDataset, kept: KeptQuestions, said: Any, charges: Sequence[Charge]
+) -> dict[str, Any]:
+    """Where something is read that is computed from several releases whenever it is asked for."""
+    numbers = tuple(each.number for each in charges)
+    name = kept.keep(KeptQuestion(hosted.name, said, numbers))
+    return _computed_at(f"/api/v1/datasets/{hosted.name}/answers/{name}")
+
+
+def computed_answer(hosted: HostedDataset, said: Any, charges: Sequence[Charge]) -> Release:
+    """What is computed from releases: the answer to a SELECT, or a sample with weights."""
+    if said["kind"] == WEIGH:
+        sample, *counts = (released_for(hosted, each) for each in charges)
+        if not isinstance(sample, SampleRelease):
+            raise RequestError(f"Release {charges[0].number} is no sample; name one.")
+        return sample.weighted(counts, noisy=said.get("noisy", False))
+    (part,) = Wanted.of(said).checked(hosted.data).parts
+    return _shown(hosted, part, charges)
+
+
+def released_for(hosted: HostedDataset, charge: Charge) -> Release:
+    """What was released for a charge, as Python shows it."""
+    assert charge.release is not None
+    drawn = _kept_sample(hosted, charge)
+    if drawn is not None:
+        return SampleRelease(Receipt(charge.release.receipt), drawn, hosted.data.unit)
+    return as_stored(charge.release, hosted.data.unit)
+
+
+def _shown(hosted: HostedDataset, part: Asked, charges: Sequence[Charge]) -> Release:
+    answers = [
+        Answer(each.release, True, _kept_sample(hosted, each))
+        for each in charges
+        if each.release is not None
+    ]
+    return part.show(hosted.data.kernel(), answers)
+
+
+def _kept_sample(hosted: HostedDataset, charge: Charge) -> PrivateDirectory | None:
+    """A sample that is too large for the ledger, where a release looks for its rows."""
+    kept = hosted.kept_sample(charge.number)
+    if kept is None:
+        return None
+    directory = PrivateDirectory()
+    (directory.path / SAMPLE_FILE).symlink_to(kept.resolve())
+    return directory
+
+
+def _computed_at(url: str) -> dict[str, str]:
+    return {"url": url, "data_url": f"{url}/data"}
 
 
 def _stored_json(hosted: HostedDataset, charge: Charge) -> dict[str, Any]:

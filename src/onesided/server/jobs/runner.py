@@ -28,7 +28,7 @@ from onesided.session.frozen import FrozenDataset
 from onesided.session.held import HeldBooks, publish_all
 from onesided.session.kept import is_whole
 from onesided.session.kernel import Answer
-from onesided.session.several import Asked
+from onesided.session.several import AskedTogether
 
 LEASE = timedelta(seconds=5)
 """How long after the end of a server another one waits before it takes a question over."""
@@ -220,14 +220,15 @@ class FoundAnswer:
         }
 
 
-def run_question(data: FrozenDataset, job: QuestionJob, asked: Asked | None = None) -> FoundAnswer:
+def run_question(
+    data: FrozenDataset, job: QuestionJob, asked: AskedTogether | None = None
+) -> FoundAnswer:
     """Run what a job has paid for; nothing is written.
 
     - `asked`: the question as it was checked before its charge, where that is still known.
     """
     if asked is None:
-        wanted = Wanted.of(job.question)
-        asked = data.asked(wanted.kind, wanted.epsilon, wanted.given, yes=True)
+        asked = Wanted.of(job.question).checked(data)
     charges = charges_of(data, job)
     requests = tuple(each.request.fingerprint for each in asked.questions)
     if requests != tuple(each.request for each in charges):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from onesided.data.weighing.covered import outside
 from onesided.language import BoundPredicate
 from onesided.policy import Policy
 from onesided.session.checking.columns import identifiers, seen
@@ -39,8 +40,19 @@ def checked(
         most_rows=None if facts.unit.is_row else counted.most_rows(rows),
         columns=seen(facts.schema, facts.unit.columns),
         findings=tuple(findings),
+        stands_for=_stood_for(facts),
         secret=_secret(facts, table, counted, policy) if secret else None,
     )
+
+
+def _stood_for(facts: DatasetFacts) -> tuple[tuple[str, str], ...]:
+    """By the policy's text: a column, and for whom a sample stands whose weights count by it."""
+    policy = facts.policy
+    if not isinstance(policy, Policy):
+        return ()
+    columns = [name for name in dict.fromkeys(policy.columns) if name in facts.shown]
+    found = ((name, outside(policy, [name], None)) for name in columns)
+    return tuple((name, condition) for name, condition in found if condition is not None)
 
 
 def _secret(

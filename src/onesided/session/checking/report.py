@@ -60,6 +60,7 @@ class SourceCheck:
     """Everything that was found; true where nothing needs to be looked at.
 
     - `most_rows`: the most rows of one unit; None where every row is a unit.
+    - `stands_for`: columns of the policy, and for whom a sample with weights by them stands.
     - `secret`: only where it was asked for. It is no part of the verdict.
     """
 
@@ -68,6 +69,7 @@ class SourceCheck:
     most_rows: int | None
     columns: tuple[ColumnSeen, ...]
     findings: tuple[Concern, ...]
+    stands_for: tuple[tuple[str, str], ...] = ()
     secret: SecretUnits | None = None
 
     def __bool__(self) -> bool:

@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from onesided.data.display import ROWS, release_cells
 from onesided.data.release import Release, TableRelease
+from onesided.data.weighing.weighted import WeightedSample
 from onesided.errors import OnesidedError
 from onesided.server.api.jobs import (
     cancel_job,
@@ -17,6 +18,7 @@ from onesided.server.api.jobs import (
     show_answer_data,
     show_job,
 )
+from onesided.server.api.publishing import publish_release
 from onesided.server.api.releases import (
     known_answer,
     list_releases,
@@ -26,6 +28,7 @@ from onesided.server.api.releases import (
     stored_release,
 )
 from onesided.server.console.analyst.asking import page_of_release
+from onesided.server.console.analyst.weights import countable, weighed
 from onesided.server.console.page import (
     ASKING,
     ConsolePage,
@@ -36,10 +39,11 @@ from onesided.server.console.page import (
     address,
     route_of,
 )
-from onesided.server.console.same import question_ways, reading_ways
+from onesided.server.console.same import question_ways, reading_ways, weighing_ways
 from onesided.server.console.wording import STATES, asked_in_words
+from onesided.server.jobs.answers import WEIGH
 from onesided.server.problems import Problem
-from onesided.server.routing import Handler
+from onesided.server.routing import STEWARD, Handler
 from onesided.server.tables import ARROW, CSV, JSON, PARQUET
 
 FILES: Mapping[str, str] = {
@@ -54,8 +58,9 @@ _NO_CHARTS = "Charts need more: a steward installs onesided[charts] on the serve
 def show_question(call: PageCall) -> Seen:
     job = call.api(show_job)
     dataset = job["dataset"]
-    if job["state"] == "done":
-        if job["kind"] != "sql":
+    several = job.get("release", {}).get("answers", {})
+    if job["state"] == "done" and not several:
+        if "figures" not in job["release"]:
             return MovedOn(page_of_release(dataset, job["release"]))
         call.api(show_answer)  # which says who may see it
         return _answer(call, job_answer(call.call()), dataset, address("questions", job["id"]), job)
@@ -67,8 +72,15 @@ def show_question(call: PageCall) -> Seen:
         "refresh": wait if job["state"] == "accepted" else None,
         "ways": question_ways(call.served, dataset, job["question"]),
         "own": job["who"] == call.who.name,
+        "answers": {name: page_of_release(dataset, each) for name, each in several.items()},
     }
     return Shown("question.html", facts)
+
+
+def take_publication(call: PageCall) -> Seen:
+    name = f"{call.path['dataset']}-{call.path['number']}.zip"
+    reply = call.reply(publish_release)
+    return reply.with_headers({"Content-Disposition": f'attachment; filename="{name}"'})
 
 
 def take_back(call: PageCall) -> Seen:
@@ -77,6 +89,11 @@ def take_back(call: PageCall) -> Seen:
 
 
 def show_stored(call: PageCall) -> Seen:
+    return stored_page(call)
+
+
+def stored_page(call: PageCall, refused: str = "") -> Seen:
+    """The page of a stored release; `refused` says why its sample was not weighed."""
     name = call.path["dataset"]
     receipt = call.api(show_release)
     number = int(call.path["number"])
@@ -95,8 +112,13 @@ def show_stored(call: PageCall) -> Seen:
             "base": address("data", name, "releases", number),
             "files": _files(call),
             "ways": reading_ways(call.served, name, number),
-            **_shown(release, f"{name} {number}"),
+            "publishable": call.who.is_steward,
+            "counts": countable(call, entry) if rows_are_theirs else [],
+            "chosen": call.texts("counts"),
+            "refused": refused,
+            **_shown(release),
         },
+        400 if refused else 200,
     )
 
 
@@ -109,22 +131,31 @@ def show_known(call: PageCall) -> Seen:
 def _answer(
     call: PageCall, release: Release, dataset: str, base: str, job: Mapping[str, Any] | None
 ) -> Seen:
-    """The answer to a SELECT, computed from several releases."""
+    """An answer that is computed from several releases."""
     receipt = dict(release.receipt.content)
-    asked = receipt.get("request", {})
+    kept = call.served.questions.find(call.path.get("question", ""))
+    asked = job["question"] if job else kept.said if kept else {}
+    if kept and asked["kind"] == WEIGH:
+        ways = weighing_ways(call.served, dataset, kept.charges)
+    else:
+        ways = question_ways(call.served, dataset, asked) if asked else {}
     return Shown(
         "release.html",
         {
             "dataset": dataset,
-            "title": asked_in_words(job["question"] if job else asked),
+            "title": asked_in_words(asked),
             "entry": job,
             "receipt": receipt,
             "cost": job["cost"] if job else "0",
             "free": job is None,
             "base": base,
             "files": _files(call),
-            "ways": question_ways(call.served, dataset, job["question"]) if job else {},
-            **_shown(release, base),
+            "ways": ways,
+            "publishable": False,
+            "counts": [],
+            "chosen": [],
+            "refused": "",
+            **_shown(release),
         },
     )
 
@@ -133,15 +164,18 @@ def _files(call: PageCall) -> list[str]:
     return list(FILES) if call.who.role in ASKING else []
 
 
-def _shown(release: Release | None, name: str) -> dict[str, Any]:
+def _shown(release: Release | None) -> dict[str, Any]:
     """The table and the chart of a release."""
+    found = {"headings": [], "rows": [], "more": 0, "chart": "", "no_chart": "", "error": ""}
+    found |= weighed(release)
     if release is None:
-        return {"headings": [], "rows": [], "more": 0, "chart": "", "no_chart": "", "error": ""}
+        return found
     headings, rows = release_cells(release)
     chart, why = "", ""
-    if isinstance(release, TableRelease):
+    if isinstance(release, TableRelease | WeightedSample):
         chart, why = _chart(release)
     return {
+        **found,
         "headings": headings,
         "rows": rows,
         "more": max(len(release) - ROWS, 0),
@@ -151,7 +185,7 @@ def _shown(release: Release | None, name: str) -> dict[str, Any]:
     }
 
 
-def _chart(release: TableRelease) -> tuple[str, str]:
+def _chart(release: TableRelease | WeightedSample) -> tuple[str, str]:
     """The chart as SVG, in the colours of the page around it; or why there is none."""
     if not len(release):
         return "", ""
@@ -180,6 +214,11 @@ PAGES = (
     ConsolePage(path="/questions/{job}/back", handler=take_back, method="POST", roles=ASKING),
     ConsolePage(path="/questions/{job}/{file}", handler=_file_page(show_answer_data), roles=ASKING),
     ConsolePage(path="/data/{dataset}/releases/{number}", handler=show_stored),
+    ConsolePage(
+        path="/data/{dataset}/releases/{number}/publication.zip",
+        handler=take_publication,
+        roles=(STEWARD,),
+    ),
     ConsolePage(
         path="/data/{dataset}/releases/{number}/{file}",
         handler=_file_page(show_release_data),

@@ -30,10 +30,28 @@ for (const form of document.querySelectorAll("form[data-live]")) {
     if (focused !== null) {
       [...live.querySelectorAll("input")].find((each) => each.value === focused)?.focus();
     }
+    for (const part of live.querySelectorAll("[data-into]")) {
+      document.getElementById(part.dataset.into)?.replaceChildren(...part.childNodes);
+      part.remove();
+    }
+    beside(form);
     copiers(live);
   };
   form.addEventListener("input", update);
   form.addEventListener("change", update);
+}
+
+// What is wrong with a field stands beside it, as it does on a page that the server made.
+function beside(form) {
+  for (const each of form.querySelectorAll(".fault")) { each.hidden = true; each.textContent = ""; }
+  for (const each of form.querySelectorAll("[aria-invalid]")) each.removeAttribute("aria-invalid");
+  const said = form.querySelector("[data-fault]");
+  const place = said?.dataset.fault && document.getElementById(`fault-${said.dataset.fault}`);
+  if (!place) return;
+  place.textContent = said.textContent;
+  place.hidden = false;
+  form.querySelector(`[aria-describedby~="${place.id}"]`)?.setAttribute("aria-invalid", "true");
+  said.textContent = "Not as it stands: see beside the field.";
 }
 
 // The slider beside a price, by equal factors.

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import math
-from typing import Any
-
-from onesided.errors import OnesidedError
-from onesided.loss import privacy_loss
 from onesided.server.api.accounts import raise_budget
 from onesided.server.api.datasets import open_snapshot, show_dataset
 from onesided.server.api.stewards import check_dataset, check_policy
 from onesided.server.console.analyst.datasets import spending
-from onesided.server.console.odds import attacker_views
 from onesided.server.console.page import (
     ConsolePage,
     MovedOn,
@@ -22,9 +16,8 @@ from onesided.server.console.page import (
     refusal,
 )
 from onesided.server.console.same import relaxes_ways
+from onesided.server.console.steward.attackers import odds_of
 from onesided.server.routing import STEWARD
-
-USUAL_BEFORE, USUAL_EPSILON = "10", "1"
 
 
 def show_check(call: PageCall) -> Seen:
@@ -57,10 +50,6 @@ def compare_policy(call: PageCall) -> Seen:
     return _policy(call)
 
 
-def live_odds(call: PageCall) -> Seen:
-    return Shown("odds.html", _odds(call))
-
-
 def _policy(call: PageCall) -> Seen:
     facts = call.api(show_dataset)
     other = call.text("policy")
@@ -79,25 +68,9 @@ def _policy(call: PageCall) -> Seen:
             "found": found,
             "said": said,
             "ways": relaxes_ways(other or "…", facts["policy"]),
-            **_odds(call),
+            **odds_of(call, facts["name"]),
         },
     )
-
-
-def _odds(call: PageCall) -> dict[str, Any]:
-    """What an attacker learns, under what the form says."""
-    before, epsilon = call.text("before", USUAL_BEFORE), call.text("epsilon", USUAL_EPSILON)
-    known: dict[str, Any] = {"before": before, "epsilon": epsilon, "views": (), "odds_said": ""}
-    try:
-        share = float(before) / 100
-        if not math.isfinite(share):
-            raise ValueError
-        views = attacker_views(share, float(privacy_loss(epsilon)))
-    except ValueError:
-        return {**known, "odds_said": "How likely it is must be a number of per cent."}
-    except OnesidedError as error:
-        return {**known, "odds_said": str(error)}
-    return {**known, "views": views, "share": share}
 
 
 def show_budget(call: PageCall) -> Seen:
@@ -131,7 +104,6 @@ PAGES = (
     ConsolePage(
         path="/data/{dataset}/policy", handler=compare_policy, method="POST", roles=(STEWARD,)
     ),
-    ConsolePage(path="/odds", handler=live_odds, method="POST", roles=(STEWARD,)),
     ConsolePage(path="/data/{dataset}/budget", handler=show_budget, roles=(STEWARD,)),
     ConsolePage(
         path="/data/{dataset}/budget", handler=take_budget, method="POST", roles=(STEWARD,)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from onesided.server.api.accounts import show_ledger, verify_ledger
 from onesided.server.api.datasets import list_datasets
+from onesided.server.api.publishing import report_ledger
 from onesided.server.console.analyst.datasets import spending
 from onesided.server.console.page import ConsolePage, PageCall, Seen, Shown
 from onesided.server.routing import AUDITOR, STEWARD, Reply
@@ -40,7 +41,13 @@ def take_export(call: PageCall) -> Seen:
     )
 
 
+def take_report(call: PageCall) -> Seen:
+    name = 'attachment; filename="ledger-report.zip"'
+    return call.reply(report_ledger).with_headers({"Content-Disposition": name})
+
+
 PAGES = (
     ConsolePage(path="/ledger", handler=show_chain, roles=READERS),
+    ConsolePage(path="/ledger/report.zip", handler=take_report, roles=READERS),
     ConsolePage(path="/ledger/ledger.json", handler=take_export, roles=READERS),
 )

@@ -7,7 +7,8 @@ from typing import Any
 from onesided.server.api.approvals import decide, list_approvals
 from onesided.server.api.datasets import list_datasets
 from onesided.server.api.people import add_token, list_tokens, revoke_token, set_rights, take_rights
-from onesided.server.console.forms import KINDS, whole_number
+from onesided.server.console.forms import whole_number
+from onesided.server.console.kinds import KINDS
 from onesided.server.console.page import (
     ConsolePage,
     MovedOn,

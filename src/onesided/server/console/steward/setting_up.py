@@ -14,6 +14,7 @@ from onesided.server.api.stewards import (
     list_sources,
     look,
 )
+from onesided.server.console.faults import fault_of, plainly
 from onesided.server.console.page import (
     ConsolePage,
     MovedOn,
@@ -23,6 +24,7 @@ from onesided.server.console.page import (
     address,
     refusal,
 )
+from onesided.server.console.steward.maps import live_map, said_map, typed_map
 from onesided.server.routing import STEWARD
 
 USUAL_BUDGET = "2"
@@ -52,15 +54,21 @@ def take_step(call: PageCall) -> Seen:
 
 
 def live_policy(call: PageCall) -> Seen:
-    """What is to be said of a policy while it is typed."""
+    """What is to be said of a policy and of a map while they are typed."""
+    return Shown("policy_live.html", {**_said_of(call), **live_map(call)})
+
+
+def _said_of(call: PageCall) -> dict[str, Any]:
+    """How a policy is understood, or what is wrong with it."""
     policy = call.text("policy")
+    found: dict[str, Any] = {"found": None, "said": ""}
     if not policy:
-        return Shown("policy_said.html", {"found": None, "said": ""})
+        return found
     try:
-        found = call.api(check_policy, {"policy": policy, "source": call.text("source")})
+        said = call.api(check_policy, {"policy": policy, "source": call.text("source")})
     except Exception as error:
-        return Shown("policy_said.html", {"found": None, "said": refusal(error, steward=True)})
-    return Shown("policy_said.html", {"found": found, "said": ""})
+        return {**found, "said": refusal(error, steward=True)}
+    return {**found, "found": said}
 
 
 def _next(step: str, call: PageCall, chosen: Mapping[str, Any]) -> Seen:
@@ -71,7 +79,7 @@ def _next(step: str, call: PageCall, chosen: Mapping[str, Any]) -> Seen:
             said = "Say what names one record, or that each row is one."
             return _page("unit", call, chosen, said)
         return _page("policy", call, chosen, "")
-    described: dict[str, Any] = {name: chosen[name] for name in ("source", "unit", "policy")}
+    described = _described(chosen)
     if step == "policy":
         if not chosen["policy"]:
             return _page("policy", call, chosen, "Say who is to be protected.")
@@ -92,6 +100,8 @@ def _chosen(call: PageCall, columns: list[dict[str, str]]) -> dict[str, Any]:
         "budget": call.text("budget", USUAL_BUDGET),
         "name": call.text("name") or _usual_name(source),
         "checked": None,
+        "map": {} if ROWS in unit else said_map(call),
+        "typed_map": typed_map(call),
     }
 
 
@@ -105,12 +115,23 @@ def _page(step: str, call: PageCall, chosen: Mapping[str, Any], refused: str) ->
         return _file(call, refused)
     facts = {**chosen, "refused": refused, "step": _STEPS.index(step) + 1}
     if step == "publish" and chosen["checked"] is None:
-        said = {name: chosen[name] for name in ("source", "unit", "policy")}
-        facts["checked"] = call.api(check_source, said)
-    found: Mapping[str, Any] = {}
+        facts["checked"] = call.api(check_source, _described(chosen))
     if step == "policy":
-        found = live_policy(call).facts  # type: ignore[union-attr]
-    return Shown(f"new_{step}.html", {**facts, **found}, 400 if refused else 200)
+        facts |= {**_said_of(call), **live_map(call)}
+        facts["sources"] = [each["source"] for each in call.api(list_sources)["sources"]]
+    inputs = {"policy": chosen["policy"], **chosen["typed_map"]}
+    facts["fault"] = fault_of(refused, _INPUTS.get(step, inputs)) if refused else ""
+    facts["refused"] = plainly(refused)
+    return Shown(f"new_{step}.html", facts, 400 if refused else 200)
+
+
+_INPUTS = {"unit": {"unit": ""}, "publish": {"budget": "", "name": ""}}
+
+
+def _described(chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """What was said, as the API takes it."""
+    names = ("source", "unit", "policy", *(["map"] if chosen["map"] else []))
+    return {name: chosen[name] for name in names}
 
 
 def _file(call: PageCall, refused: str) -> Seen:
