@@ -17,7 +17,11 @@ from onesided.language import Schema, evaluate
 from onesided.language.canonical import literal_text
 from onesided.language.fragment import Abstraction, Meetings
 from onesided.language.regions import NoRepresentative, Representative, representatives
-from onesided.language.tree import Expression, Value, column_names
+from onesided.language.tree import (
+    Expression,
+    Value,
+)
+from onesided.language.walking import column_names
 
 MAX_REGIONS = 100_000
 _NULL = Representative(None)

@@ -180,6 +180,27 @@ def test_several_questions_at_once(server: ServerAtWork) -> None:
         assert ann.get("/api/v1/datasets/visits/account").json()["spent"] == before
 
 
+def test_several_questions_that_wait_for_a_steward(server: ServerAtWork) -> None:
+    questions = [
+        {"kind": "count", "epsilon": "0.03", "mechanism": "laplace", **ROOMS},
+        {"kind": "sample", "epsilon": "0.7", **STANDS_FOR},
+    ]
+    with (
+        server.client(server.token("zoe", rights=Rights(needs_approval=True))) as zoe,
+        server.client(server.token("sue", PersonRole.STEWARD)) as sue,
+    ):
+        asked = zoe.post("/api/v1/datasets/visits/run", json={"questions": questions})
+        job = asked.raise_for_status().json()["job"]
+        (waiting,) = sue.get("/api/v1/approvals").json()["approvals"]
+        assert (waiting["kind"], waiting["greatest_cost"]) == ("run", "0.73")
+        assert "±" in waiting["plan"]
+        decided = sue.post(f"/api/v1/approvals/{job['id']}", json={"decision": "approve"})
+        done = server.answered(zoe, decided.raise_for_status().json())
+        answers = done["release"]["answers"]
+        assert list(answers["sample-2"]["figures"]) == ["sample", "count by room"]
+        assert "weight" in rows(zoe, answers["sample-2"]).column_names
+
+
 ROOMS = {"by": "room", "max_groups": 4}
 
 

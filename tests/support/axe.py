@@ -17,7 +17,9 @@ _WANTED = Path(__file__).parent / "npm"
 _KEPT = Path(__file__).parents[2] / ".venv" / "axe"
 _SCRIPT = "node_modules/axe-core/axe.min.js"
 _LOOK = """async () => {
-  const found = await axe.run(document, { resultTypes: ["violations"] });
+  // From a file a page may not ask for its own styles again.
+  const preload = location.protocol !== "file:";
+  const found = await axe.run(document, { preload, resultTypes: ["violations"] });
   return found.violations.flatMap((each) =>
     each.nodes.map((node) => `${each.id}: ${node.html.slice(0, 120)} ${node.failureSummary}`));
 }"""

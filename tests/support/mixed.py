@@ -47,6 +47,18 @@ KEYS = (
     *("i", "small", "byte", "half", "u", "w", "v", "price", "f", "single", "t", '"Some Text"'),
     *("b", "d", "ts", "z", "m", "weekday(d)", "date(d)"),
     *(f"{part}({name})" for part in ("hour", "weekday", "date") for name in ("ts", "z", "m")),
+    *("floor(price)", "ceil(f / 3)", "round(price)", "CAST(f AS INTEGER)", "CAST(price AS INT)"),
+    *("abs(i)", "abs(f)", "least(i, 7)", "greatest(f, small)", "bucket(f, 10)", "5 * floor(i / 5)"),
+    *("t || '-' || i", "concat(t, b, '/', small)", "CAST(b AS VARCHAR)", "split_part(t, 'a', 2)"),
+    *("strftime(ts, '%Y-%m-%d %H:%M')", "dayname(d)", "monthname(ts)", "week(d)", "dayofyear(ts)"),
+    *(
+        "epoch(ts)",
+        "extract(epoch FROM (ts - m))",
+        "date_diff('month', d, ts)",
+        "d - DATE '2024-02-29'",
+    ),
+    *("date_diff('hour', m, ts)", "date_diff('day', ts, d)", "ts + INTERVAL '90 minutes'", "d + 7"),
+    *("nullif(i, 7)", "if(b, t, 'x')", "price * f", "CAST(d AS TIMESTAMP)"),
     *(
         f"bucket({name}, {width})"
         for name in ("i", "small", "byte", "half")

@@ -23,6 +23,14 @@ FUNCTIONS = (
     *("year(ts)", "extract(hour from ts)", "extract(isodow from ts)", "date_trunc('month', ts)"),
     *("bucket(x, 10)", "floor(x / 10) * 10", "lower(x)", "upper(x)", "trim(x)", "left(x, 3)"),
     *("substring(x, 1, 3)", "substr(x, 2)", "coalesce(x, y, 0)", "coalesce(x)", "abs(x)"),
+    *("floor(x)", "ceil(x / 10)", "round(x)", "round(x, 2)", "least(x, y, 1)", "greatest(x, 1)"),
+    *("cast(x as varchar)", "x::text", "x || '-' || y", "(x || y) || z", "concat(x, 1, y)"),
+    *("split_part(x, '.', 1)", "split_part(x, y, 1)", "strftime(ts, '%Y-%m')", "dayname(d)"),
+    *("monthname(d)", "week(d)", "extract(doy from d)", "epoch(ts)", "epoch_us(ts)"),
+    *("extract(epoch from (a - b))", "date_diff('day', a, b)", "datediff('hour', a, b)"),
+    *("ts + interval 1 hour", "ts - interval '7 days'", "d + interval '1 month'", "d - 7"),
+    *("date '2024-01-31' + interval 1 month", "nullif(x, 0)", "if(x, 1, 2)", "x::double"),
+    *("x::timestamp", "floor(x / 10) * 5", "5 * floor(x / 5)", "try_cast(x as int)"),
     *("case when x then 1 else 2 end", "case x when 1 then 'a' when 2 then 'b' end"),
 )
 ARITHMETIC = ("+", "-", "*", "/", "//", "%", "||", "**", "^", "&", "|", "<<", ">>", "->", "->>")

@@ -21,6 +21,7 @@ from onesided.language.tree import (
     OF_THE_CALENDAR,
     And,
     Arithmetic,
+    AsText,
     Between,
     Bucket,
     Case,
@@ -29,21 +30,31 @@ from onesided.language.tree import (
     Column,
     Compare,
     Comparison,
+    Concat,
     Distinct,
     Expression,
+    Extreme,
+    Extremum,
     In,
     IsNull,
     IsTruth,
+    Later,
     Letters,
     Like,
     Literal,
+    Magnitude,
+    Microseconds,
     Negate,
     Not,
     Operator,
     Or,
     Part,
     PartOf,
+    Rounded,
+    Rounding,
+    Shorthand,
     Span,
+    SplitPart,
     StartOf,
     Substring,
     Trim,
@@ -260,9 +271,11 @@ class Generator:
         return kind(tuple(operands))
 
     def _choice(self, kind: Type, depth: int) -> Expression:
-        """Alternatives: coalesce, or one of the two forms of CASE."""
+        """Alternatives: coalesce, an extreme, or one of the two forms of CASE."""
         values = [self.value(kind, depth - 1) for _ in range(2)]
-        match self.pick(3):
+        match self.pick(3 if kind is Type.BOOLEAN else 4):
+            case 3:
+                return Extreme(self._one_of(*Extremum), tuple(values))
             case 0:
                 return Coalesce(tuple(values))
             case 1:
@@ -274,7 +287,19 @@ class Generator:
                 return Case(tests[0], ((tests[1], values[0]),), otherwise)
 
     def _computed(self, depth: int) -> Expression:
-        match self.pick(5):
+        match self.pick(8):
+            case 5:
+                kind = self._one_of(Type.FLOAT, Type.FLOAT, Type.DECIMAL, Type.BOOLEAN)
+                rounding = Rounding.CAST if kind is Type.BOOLEAN else self._one_of(*Rounding)
+                return Rounded(rounding, self.value(kind, depth - 1))
+            case 6:
+                kind = self._one_of(Type.TIMESTAMP, Type.DATE)
+                if self.pick(2):
+                    return Microseconds(self.column(kind))
+                span = self._one_of("second", "minute", "hour", "day", "month", "quarter", "year")
+                return Shorthand("date_diff", (Literal(Type.TEXT, span), *(self.column(kind),) * 2))
+            case 7:
+                return Magnitude(self.value(Type.INTEGER, depth - 1))
             case 0 | 1:
                 sides = (self.value(Type.INTEGER, depth - 1) for _ in range(2))
                 # The fourth divides, which is done with floats.
@@ -295,11 +320,25 @@ class Generator:
         operator = list(Operator)[self.pick(4)]
         other = self._one_of(Type.INTEGER, Type.FLOAT, Type.DECIMAL)
         sides = [self.value(Type.FLOAT, depth - 1), self.column(other)]
+        if self.pick(6) == 0:
+            return Magnitude(sides[0])
         return Arithmetic(operator, *(sides if self.pick(2) else reversed(sides)))
 
     def _changed_text(self, depth: int) -> Expression:
         operand = self.value(Type.TEXT, depth - 1)
-        match self.pick(3):
+        match self.pick(7):
+            case 3:
+                other = self.value(self._one_of(Type.TEXT, Type.INTEGER, Type.BOOLEAN), 0)
+                return Concat((operand, other, self.literal(Type.TEXT)))
+            case 4:
+                return SplitPart(operand, self._one_of("a", " ", "%", "ab", "\\"), 1 + self.pick(3))
+            case 5:
+                return AsText(self.value(self._one_of(Type.INTEGER, Type.DATE), 0))
+            case 6:
+                pattern = self._one_of("%Y-%m", "%H:%M", "on %A, %d %B %Y", "%V%j%%")
+                return Shorthand(
+                    "strftime", (self.column(Type.TIMESTAMP), Literal(Type.TEXT, pattern))
+                )
             case 0:
                 return ChangeLetters(list(Letters)[self.pick(2)], operand)
             case 1:
@@ -308,6 +347,9 @@ class Generator:
                 return Trim(operand)
 
     def _moment(self, kind: Type, depth: int) -> Expression:
+        if kind is Type.TIMESTAMP and self.pick(3) == 0:
+            seconds = self._one_of(1, -1, 3_600, -86_400, 2**31 - 1, -(2**31) + 1)
+            return Later(self.column(self._one_of(Type.TIMESTAMP, Type.DATE)), seconds)
         if kind is Type.DATE and self.pick(2):
             return PartOf(Part.DATE, self.value(Type.TIMESTAMP, depth - 1))
         of_a_day = (Span.HOUR, Span.MINUTE)

@@ -7,22 +7,31 @@ refused when it is written and not only when a table is at hand.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from onesided.errors import PolicyError
-from onesided.language.canonical import canonical_text
 from onesided.language.conversions import (
+    EXACT_IN_FLOATS,
     Typed,
     adapted,
     all_adapted,
+    common_type,
     converted,
     digits_of_column,
     digits_of_value,
+    is_short,
     of_kind,
+    spelt,
+    widest,
+    with_dates,
 )
+from onesided.language.expansion import expanded, of_days
+from onesided.language.kinds import type_of
 from onesided.language.tree import (
     OF_THE_CALENDAR,
     And,
     Arithmetic,
+    AsText,
     Between,
     Bucket,
     Case,
@@ -30,44 +39,38 @@ from onesided.language.tree import (
     Coalesce,
     Column,
     Compare,
-    Convert,
+    Concat,
     Distinct,
     Expression,
+    Extreme,
     FloatArithmetic,
     In,
     IsNull,
     IsTruth,
+    Later,
     Like,
     Literal,
     Local,
+    Magnitude,
+    Microseconds,
     Negate,
     Not,
     Operator,
     Or,
     Part,
     PartOf,
+    Rounded,
+    Rounding,
+    Shorthand,
     Span,
+    SplitPart,
     StartOf,
     Substring,
     Trim,
-    children,
-    rebuild,
-    walk,
 )
-from onesided.language.types import (
-    EXACT_NUMERIC,
-    INTEGER_DIGITS,
-    MAX_DIGITS,
-    NUMERIC,
-    TEMPORAL,
-    Digits,
-    Schema,
-    Type,
-)
+from onesided.language.types import INTEGER_DIGITS, NUMERIC, TEMPORAL, Schema, Type
+from onesided.language.walking import children, rebuild, walk
 
-_SHOWN = 80
-#: Whole numbers and powers of ten up to here are floats, and their quotient is rounded once.
-_EXACT_IN_FLOATS = 15
 #: Engines are given operands several times, so that nested ones grow exponentially.
 MOST_FLOAT_STEPS = 6
 
@@ -99,54 +102,6 @@ def check_value(node: Expression) -> None:
     _Binder(None).visit(node)
 
 
-def digits_of(node: Expression) -> Digits | None:
-    """Digits enough for every value of a bound tree; None where it is no exact number."""
-    match node:
-        case Literal(_, value):
-            return digits_of_value(value)
-        case Column():
-            return digits_of_column(node)
-        case Coalesce(operands):
-            values: Sequence[Expression] = operands
-        case Case(_, branches, otherwise):
-            values = [then for _, then in branches]
-            values = values if otherwise is None else [*values, otherwise]
-        case _:
-            return INTEGER_DIGITS if type_of(node) is Type.INTEGER else None
-    return _widest([Typed(value, type_of(value), digits_of(value)) for value in values])
-
-
-def type_of(node: Expression) -> Type:
-    """The type of a bound tree; for exact numbers of mixed types, one of them."""
-    match node:
-        case Literal(Type() as kind) | Convert(_, kind):
-            return kind
-        case Column(_, field) if field is not None:
-            return field.type
-        case Coalesce(operands):
-            return type_of(operands[0])
-        case Case(_, branches):
-            return type_of(branches[0][1])
-        case ChangeLetters():
-            return Type.TEXT
-        case PartOf(Part.DATE):
-            return Type.DATE
-        case FloatArithmetic():
-            return Type.FLOAT
-        case StartOf(_, operand):
-            return type_of(operand)
-        case Substring() | Trim():
-            return Type.TEXT
-        case Local():
-            return Type.TIMESTAMP
-        case Arithmetic() | Negate() | Bucket() | PartOf():
-            return Type.INTEGER
-        case Literal() | Column():
-            raise AssertionError("the tree is not bound")
-        case _:
-            return Type.BOOLEAN
-
-
 class _Binder:
     """One pass from the leaves to the top."""
 
@@ -171,14 +126,35 @@ class _Binder:
                 return Typed(ChangeLetters(letters, text), Type.TEXT)
             case Arithmetic():
                 return self._arithmetic(node)
-            case Negate() | Bucket():
+            case Negate():
                 integers = rebuild(node, self._integer)
                 return Typed(integers, Type.INTEGER, INTEGER_DIGITS)
+            case Extreme():
+                return self._extreme(node)
             case PartOf():
                 return self._part(node)
             case StartOf():
                 return self._start(node)
-            case Substring() | Trim():
+            case Bucket() | Magnitude() | Rounded():
+                return self._of_a_number(node)
+            case Shorthand():
+                return self.visit(expanded(node))
+            case _:
+                return self._text_or_moment(node)
+
+    def _text_or_moment(self, node: Expression) -> Typed:
+        match node:
+            case Concat(operands):
+                return Typed(Concat(tuple(map(self._as_text, operands))), Type.TEXT)
+            case AsText(operand):
+                return Typed(self._as_text(operand), Type.TEXT)
+            case Microseconds(operand):
+                moment = self._expect(operand, "a timestamp or date", Type.TIMESTAMP, Type.DATE)
+                return Typed(Microseconds(moment), Type.INTEGER, INTEGER_DIGITS)
+            case Later(operand, seconds):
+                moment = self._expect(operand, "a timestamp or date", Type.TIMESTAMP, Type.DATE)
+                return Typed(Later(moment, seconds), Type.TIMESTAMP)
+            case Substring() | Trim() | SplitPart():
                 texts = rebuild(node, lambda operand: self._expect(operand, "text", Type.TEXT))
                 return Typed(texts, Type.TEXT)
             case _:
@@ -226,8 +202,8 @@ class _Binder:
 
     def _coalesce(self, operands: tuple[Expression, ...]) -> Typed:
         parts = [self.visit(operand) for operand in operands]
-        common = _common(Coalesce(operands), parts)
-        return Typed(Coalesce(all_adapted(parts, common)), common, _widest(parts))
+        common = common_type(Coalesce(operands), parts)
+        return Typed(Coalesce(all_adapted(parts, common)), common, widest(parts))
 
     def _case(self, node: Case) -> Typed:
         whens = [when for when, _ in node.branches]
@@ -238,11 +214,63 @@ class _Binder:
         values = [self.visit(then) for _, then in node.branches]
         if node.otherwise is not None:
             values.append(self.visit(node.otherwise))
-        common = _common(node, values)
+        common = common_type(node, values)
         results = all_adapted(values, common)
         branches = tuple(zip(tests, results[: len(tests)], strict=True))
         otherwise = None if node.otherwise is None else results[-1]
-        return Typed(Case(subject, branches, otherwise), common, _widest(values))
+        return Typed(Case(subject, branches, otherwise), common, widest(values))
+
+    def _extreme(self, node: Extreme) -> Typed:
+        parts = [self.visit(operand) for operand in node.operands]
+        common = common_type(node, parts)
+        if common is Type.BOOLEAN:
+            raise PolicyError(f"{spelt(node)} is not allowed: truth values have no order.")
+        return Typed(Extreme(node.way, all_adapted(parts, common)), common, widest(parts))
+
+    def _of_a_number(self, node: Bucket | Magnitude | Rounded) -> Typed:
+        """Of whole numbers with 64 bits, else of floats."""
+        side = self.visit(node.operand)
+        if side.is_null or side.type in (Type.INTEGER, None):
+            integer = adapted(side, Type.INTEGER)
+            if isinstance(node, Rounded):
+                return Typed(integer, Type.INTEGER, INTEGER_DIGITS)
+            return Typed(replace(node, operand=integer), Type.INTEGER, INTEGER_DIGITS)
+        match node:
+            case Rounded(Rounding.CAST, operand) if side.type is Type.BOOLEAN:
+                return self.visit(as_number(operand))
+            case Bucket(operand, width):
+                size = Literal(Type.INTEGER, width)
+                steps = Rounded(Rounding.FLOOR, Arithmetic(Operator.OVER, operand, size))
+                return self.visit(Arithmetic(Operator.TIMES, steps, size))
+        number = self._as_float(node, side)
+        if isinstance(node, Magnitude):
+            return Typed(self._few_steps(Magnitude(number), node), Type.FLOAT)
+        # Of a decimal a cast takes halves away from 0, as engines do.
+        exact = side.type is Type.DECIMAL and node.way is Rounding.CAST
+        found = Rounded(Rounding.AWAY if exact else node.way, number)
+        return Typed(self._few_steps(found, node), Type.INTEGER, INTEGER_DIGITS)
+
+    def _as_text(self, node: Expression) -> Expression:
+        """A text, or what is written in one way."""
+        part = self.visit(node)
+        match part.type:
+            case Type.INTEGER:
+                return AsText(part.node)
+            case Type.BOOLEAN:
+                words = (Literal(Type.TEXT, word) for word in ("true", "false"))
+                truths = zip((part.node, Not(part.node)), words, strict=True)
+                return Case(None, tuple(truths), None)
+            case Type.DATE:
+                pattern = Literal(Type.TEXT, "%Y-%m-%d")
+                return self.visit(Shorthand("strftime", (node, pattern))).node
+            case _:
+                return self._expect(node, "a text or what is written as one", Type.TEXT)
+
+    def _few_steps(self, node: Expression, whole: Expression) -> Expression:
+        """Engines are given operands several times, so that nested ones grow."""
+        if steps_within(node) > MOST_FLOAT_STEPS:
+            raise PolicyError(f"{spelt(whole)} computes in too many steps; simplify it.")
+        return node
 
     def _part(self, node: PartOf) -> Typed:
         of_a_day = node.part in (Part.HOUR, Part.MINUTE)
@@ -268,6 +296,8 @@ class _Binder:
         """Of integers, with 64 bits; else of floats, which short decimals become exactly."""
         sides = [self.visit(side) for side in (node.left, node.right)]
         kinds = {side.type for side in sides if not side.is_null}
+        if kinds & TEMPORAL:
+            return Typed(node, None) if self._schema is None else self.visit(of_days(node, sides))
         if node.operator is not Operator.OVER and kinds <= {Type.INTEGER, None}:
             left, right = (adapted(side, Type.INTEGER) for side in sides)
             return Typed(Arithmetic(node.operator, left, right), Type.INTEGER, INTEGER_DIGITS)
@@ -275,21 +305,19 @@ class _Binder:
         if self._schema is None:  # checked alone: only a schema tells what there is to convert
             return Typed(node, Type.FLOAT)
         floats = FloatArithmetic(node.operator, first, second)
-        if float_steps(floats) > MOST_FLOAT_STEPS:
-            raise PolicyError(f"{_shown(node)} computes in too many steps; simplify it.")
-        return Typed(floats, Type.FLOAT)
+        return Typed(self._few_steps(floats, node), Type.FLOAT)
 
     def _as_float(self, whole: Expression, side: Typed) -> Expression:
         """As floating point, with the same bits on every engine."""
         if isinstance(side.node, Literal) and (side.is_null or side.type in NUMERIC):
             return of_kind(side.node, Type.FLOAT)
-        if side.type is Type.DECIMAL and side.digits and side.digits.total <= _EXACT_IN_FLOATS:
+        if is_short(side):
             return converted(side.node, Type.FLOAT)
         if side.type not in (Type.INTEGER, Type.FLOAT, None):
             kind = side.type.value
             raise PolicyError(
-                f"{_shown(whole)} computes with {kind}; integers, floats and decimals of at most "
-                f"{_EXACT_IN_FLOATS} digits can be computed with."
+                f"{spelt(whole)} computes with {kind}; integers, floats and decimals of at most "
+                f"{EXACT_IN_FLOATS} digits can be computed with."
             )
         return adapted(side, Type.FLOAT)
 
@@ -299,12 +327,12 @@ class _Binder:
     def _expect(self, node: Expression, wanted: str, *allowed: Type) -> Expression:
         typed = self.visit(node)
         if typed.type is not None and typed.type not in allowed:
-            raise PolicyError(f"{_shown(node)} is {typed.type.value}; {wanted} is needed there.")
+            raise PolicyError(f"{spelt(node)} is {typed.type.value}; {wanted} is needed there.")
         return adapted(typed, allowed[0])
 
     def _unified(self, whole: Expression, parts: Sequence[Expression]) -> tuple[Expression, ...]:
-        typed = [self.visit(part) for part in parts]
-        return all_adapted(typed, _common(whole, typed))
+        typed = with_dates([self.visit(part) for part in parts])
+        return all_adapted(typed, common_type(whole, typed))
 
 
 def _as_it_is(typed: Typed, moment: Expression) -> Expression:
@@ -312,9 +340,16 @@ def _as_it_is(typed: Typed, moment: Expression) -> Expression:
     return typed.node if typed.type is Type.DATE else moment
 
 
-def float_steps(node: Expression) -> int:
-    """How many operations on floats stand within each other."""
-    return isinstance(node, FloatArithmetic) + max(map(float_steps, children(node)), default=0)
+def steps_within(node: Expression) -> int:
+    """How many operations whose operands are written several times stand within each other."""
+    own = isinstance(node, FloatArithmetic | Magnitude | Rounded)
+    return own + max(map(steps_within, children(node)), default=0)
+
+
+def as_number(condition: Expression) -> Case:
+    """A condition as 1 or 0."""
+    one, zero = (Literal(Type.INTEGER, number) for number in (1, 0))
+    return Case(None, ((condition, one), (Not(condition), zero)), None)
 
 
 def _on_the_wall(node: PartOf | StartOf, operand: Expression) -> Expression:
@@ -325,61 +360,8 @@ def _on_the_wall(node: PartOf | StartOf, operand: Expression) -> Expression:
         return operand
     if not isinstance(operand, Column):
         raise PolicyError(
-            f"{_shown(node)} joins columns of which some have a time zone; take the part of each."
+            f"{spelt(node)} joins columns of which some have a time zone; take the part of each."
         )
     zone = zones.pop()
     assert zone is not None
     return Local(operand, zone)
-
-
-def _common(whole: Expression, parts: Sequence[Typed]) -> Type | None:
-    """The one type in which the parts meet; a PolicyError where engines would not agree on it."""
-    kinds = {part.type for part in parts if part.type is not None}
-    if not kinds:
-        return Type.BOOLEAN if all(part.is_null for part in parts) else None
-    if kinds <= EXACT_NUMERIC:
-        return _common_exact(whole, kinds, parts)
-    if kinds <= NUMERIC:
-        for part in parts:
-            inexact = part.type in (Type.DECIMAL, Type.WIDE_INTEGER)
-            if inexact and not isinstance(part.node, Literal):
-                raise PolicyError(
-                    f"{_shown(whole)} mixes float with {_shown(part.node)}, which engines round "
-                    "differently; compare each of them with a literal."
-                )
-        return Type.FLOAT
-    if kinds <= TEMPORAL:
-        return Type.TIMESTAMP if Type.TIMESTAMP in kinds else Type.DATE
-    if len(kinds) > 1:
-        named = " with ".join(sorted(kind.value for kind in kinds))
-        raise PolicyError(f"{_shown(whole)} mixes {named}; use literals of the column's type.")
-    return kinds.pop()
-
-
-def _common_exact(whole: Expression, kinds: set[Type], parts: Sequence[Typed]) -> Type:
-    if Type.DECIMAL not in kinds:
-        return Type.WIDE_INTEGER if Type.WIDE_INTEGER in kinds else Type.INTEGER
-    widest = _widest(parts)
-    if widest is not None and widest.total > MAX_DIGITS:
-        raise PolicyError(
-            f"{_shown(whole)} needs {widest.total} decimal digits and engines have {MAX_DIGITS}; "
-            "use literals with fewer digits, or a column of another type."
-        )
-    return Type.DECIMAL
-
-
-def _widest(parts: Sequence[Typed]) -> Digits | None:
-    """Digits enough for every part; None where a part is unbounded, unknown or no exact number."""
-    widest: Digits | None = None
-    for part in parts:
-        if part.is_null:
-            continue
-        if part.digits is None:
-            return None
-        widest = part.digits if widest is None else widest.widened(part.digits)
-    return widest
-
-
-def _shown(node: Expression) -> str:
-    text = canonical_text(node)
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

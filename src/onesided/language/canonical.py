@@ -13,6 +13,7 @@ from enum import IntEnum
 from onesided.language.tree import (
     And,
     Arithmetic,
+    AsText,
     Between,
     Bucket,
     Case,
@@ -20,21 +21,30 @@ from onesided.language.tree import (
     Coalesce,
     Column,
     Compare,
+    Concat,
     Convert,
     Distinct,
     Expression,
+    Extreme,
     FloatArithmetic,
     In,
     IsNull,
     IsTruth,
+    Later,
     Like,
     Literal,
     Local,
+    Magnitude,
+    Microseconds,
     Negate,
     Not,
     Operator,
     Or,
     PartOf,
+    Rounded,
+    Rounding,
+    Shorthand,
+    SplitPart,
     StartOf,
     Substring,
     Trim,
@@ -101,6 +111,13 @@ def _write(node: Expression) -> tuple[str, _Binding]:
             level = _Binding.PRODUCT if product else _Binding.SUM
             tighter = _Binding(level + 1)
             return f"{_within(left, level)} {operator.value} {_within(right, tighter)}", level
+        case Concat(operands):
+            # Among operators of their own kind, which engines bind in different ways.
+            return " || ".join(_within(part, _Binding.ATOM) for part in operands), _Binding.OR
+        case Later(operand, seconds):
+            sign = "-" if seconds < 0 else "+"
+            text = f"{_within(operand, _Binding.SUM)} {sign} INTERVAL '{abs(seconds)} seconds'"
+            return text, _Binding.SUM
         case Compare() | Distinct() | IsNull() | IsTruth() | In() | Between() | Like():
             return _write_predicate(node, negated=False), _Binding.PREDICATE
         case Negate(operand):
@@ -166,7 +183,31 @@ def _write_atom(node: Expression) -> str:
         case Bucket(operand, width):
             return f"bucket({_write(operand)[0]}, {width})"
         case _:
+            return _write_call(node)
+
+
+def _write_call(node: Expression) -> str:
+    """What is written as a function of its operands."""
+    match node:
+        case Extreme(way, operands):
+            name, parts = way.value, operands
+        case Shorthand(called, operands):
+            name, parts = called, operands
+        case Rounded(Rounding.CAST, operand):
+            return f"CAST({_write(operand)[0]} AS BIGINT)"
+        case Rounded(rounding, operand):
+            name, parts = rounding.value, (operand,)
+        case AsText(operand):
+            return f"CAST({_write(operand)[0]} AS VARCHAR)"
+        case SplitPart(operand, separator, number):
+            return f"split_part({_write(operand)[0]}, {literal_text(separator)}, {number})"
+        case Magnitude(operand):
+            name, parts = "abs", (operand,)
+        case Microseconds(operand):
+            name, parts = "epoch_us", (operand,)
+        case _:
             raise AssertionError(f"{type(node).__name__} is no atom")
+    return f"{name}({', '.join(_write(part)[0] for part in parts)})"
 
 
 def _write_case(node: Case) -> str:

@@ -11,12 +11,13 @@ from datetime import date, datetime, time
 from typing import Any
 
 from onesided.errors import PolicyError
-from onesided.language.floats import of_floats
+from onesided.language.floats import of_floats, rounded
 from onesided.language.literals import in_utc
-from onesided.language.times import part_of, start_of
+from onesided.language.times import later, microseconds, part_of, start_of
 from onesided.language.tree import (
     And,
     Arithmetic,
+    AsText,
     Between,
     Bucket,
     Case,
@@ -25,22 +26,31 @@ from onesided.language.tree import (
     Column,
     Compare,
     Comparison,
+    Concat,
     Convert,
     Distinct,
     Expression,
+    Extreme,
+    Extremum,
     FloatArithmetic,
     In,
     IsNull,
     IsTruth,
+    Later,
     Letters,
     Like,
     Literal,
     Local,
+    Magnitude,
+    Microseconds,
     Negate,
     Not,
     Operator,
     Or,
     PartOf,
+    Rounded,
+    Shorthand,
+    SplitPart,
     StartOf,
     Substring,
     Trim,
@@ -93,10 +103,17 @@ def evaluate(node: Expression, row: Mapping[str, Any]) -> Value:
         case Coalesce(operands):
             values = (evaluate(operand, row) for operand in operands)
             return next((value for value in values if value is not None), None)
+        case Extreme(way, operands):
+            return _extreme(way, [evaluate(operand, row) for operand in operands])
+        case Concat(operands):
+            texts = [evaluate(operand, row) for operand in operands]
+            return None if None in texts else "".join(map(str, texts))
         case Arithmetic(operator, left, right):
             return _arithmetic(operator, evaluate(left, row), evaluate(right, row))
         case FloatArithmetic(operator, left, right):
             return of_floats(operator, evaluate(left, row), evaluate(right, row))
+        case Shorthand():
+            raise AssertionError("the tree is not bound")
         case _:
             value = evaluate(node.operand, row)
             return None if value is None else _of_one_value(node, value)
@@ -160,6 +177,16 @@ def _compare(comparison: Comparison, left: Value, right: Value) -> bool | None:
     if left is None or right is None:
         return None
     return _HOLDS[comparison](order(left, right))
+
+
+def _extreme(way: Extremum, values: Sequence[Value]) -> Value:
+    found: Value = None
+    for value in values:
+        if value is None:
+            continue
+        nearer = found is None or order(value, found) == (-1 if way is Extremum.LEAST else 1)
+        found = value if nearer else found
+    return found
 
 
 def _distinct(left: Value, right: Value) -> bool:
@@ -239,6 +266,18 @@ def _of_one_value(node: Expression, value: Any) -> Value:
             return str(value).strip(" ")
         case Local(_, zone):
             return on_the_wall(value, zone)
+        case Magnitude():
+            return abs(value) if isinstance(value, float) else _in_range(abs(value))
+        case Rounded(way):
+            return rounded(way, value)
+        case AsText():
+            return str(value)
+        case SplitPart(_, separator, number):
+            return [*str(value).split(separator), *[""] * number][number - 1]
+        case Microseconds():
+            return microseconds(value)
+        case Later(_, seconds):
+            return later(value, seconds)
         case _:
             raise AssertionError(f"{type(node).__name__} has no value")
 

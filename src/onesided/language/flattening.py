@@ -34,19 +34,22 @@ class _Projection:
 def merged(outer: exp.Select, inner: exp.Select, alias: str) -> exp.Select:
     """`outer` with what `inner` filters and chooses written into it; it is called `alias` there."""
     _check_plain(inner)
-    if outer.args.get("joins"):
-        raise RequestError("A subquery is not joined: join the public table within it.")
     projection = _projection(inner)
+    joins = _joined(outer, inner, projection, alias)
     own = {item.alias.lower() for item in outer.expressions if type(item) is exp.Alias}
     items = [_kept_name(item) for item in outer.expressions]
-    outer.set("expressions", [_replaced(item, projection, alias, frozenset()) for item in items])
+
+    def replaced(part: exp.Expression, hidden: frozenset[str] = frozenset()) -> exp.Expression:
+        return _replaced(part, projection, alias, hidden, joined=bool(joins))
+
+    outer.set("expressions", [replaced(item) for item in items])
     for clause in ("where", "group", "having", "qualify", "order"):
         node = outer.args.get(clause)
         if node is not None:
             hidden = own if clause == "order" else own - set(projection.named)
-            outer.set(clause, _replaced(node, projection, alias, frozenset(hidden)))
+            outer.set(clause, replaced(node, frozenset(hidden)))
     outer.set("from_", inner.args["from_"])
-    outer.set("joins", inner.args.get("joins"))
+    outer.set("joins", [*(inner.args.get("joins") or ()), *joins])
     conditions = [each.args["where"].this for each in (inner, outer) if each.args.get("where")]
     if conditions:
         whole: exp.Expression = exp.Paren(this=conditions[0])
@@ -56,6 +59,39 @@ def merged(outer: exp.Select, inner: exp.Select, alias: str) -> exp.Select:
     if sum(1 for _ in outer.walk()) > MAX_NODES:
         raise RequestError("The statement is too long with its subqueries written out.")
     return outer
+
+
+def _joined(
+    outer: exp.Select, inner: exp.Select, projection: _Projection, alias: str
+) -> list[exp.Join]:
+    """The joins around an inner SELECT, by what its columns are."""
+    joins: list[exp.Join] = outer.args.get("joins") or []
+    if joins and (projection.everything or inner.args.get("joins")):
+        raise RequestError("A subquery is not joined: join the public table within it.")
+    if joins:
+        _say_table(inner, projection)
+    for join in joins:
+        for using in join.args.get("using") or ():
+            other = exp.column(using.name, table=join.this.alias_or_name, quoted=True)
+            own = exp.column(using.name, table=alias, quoted=True)
+            whole = exp.EQ(this=own, expression=other)
+            before = join.args.get("on")
+            join.set("on", whole if before is None else exp.And(this=before, expression=whole))
+        join.set("using", None)
+        on = join.args.get("on")
+        if on is not None:
+            join.set("on", _replaced(on, projection, alias, frozenset(), joined=True))
+    return joins
+
+
+def _say_table(inner: exp.Select, projection: _Projection) -> None:
+    """Name the table of each column, since others are joined that may have one of that name."""
+    table = inner.args["from_"].this.alias_or_name
+    where = inner.args.get("where")
+    for part in [*projection.named.values(), *([] if where is None else [where])]:
+        for column in list(part.find_all(exp.Column)):
+            if column.args.get("table") is None:
+                column.set("table", exp.to_identifier(table, quoted=True))
 
 
 def _check_plain(inner: exp.Select) -> None:
@@ -103,11 +139,17 @@ def _kept_name(item: exp.Expression) -> exp.Expression:
 
 
 def _replaced(
-    node: exp.Expression, projection: _Projection, alias: str, hidden: frozenset[str]
+    node: exp.Expression,
+    projection: _Projection,
+    alias: str,
+    hidden: frozenset[str],
+    *,
+    joined: bool,
 ) -> exp.Expression:
     """`node` with the columns of the inner SELECT replaced by what they are.
 
     - `hidden`: names that mean something else here.
+    - `joined`: other tables are joined, whose columns stay as they are.
     """
 
     def change(part: exp.Expression) -> exp.Expression:
@@ -115,6 +157,8 @@ def _replaced(
             return part
         table = part.args.get("table")
         if table is not None and table.name.lower() != alias.lower():
+            if joined:
+                return part
             raise RequestError(f"There is no table {table.name} in this statement.")
         name = part.name.lower()
         if table is None and name in hidden:
@@ -122,6 +166,8 @@ def _replaced(
         if name in projection.named:
             found = projection.named[name].copy()
             return found if type(found) is exp.Column else exp.Paren(this=found)
+        if joined and table is None:
+            return part
         if not projection.everything:
             raise RequestError(f"The subquery has no column {part.name}; name it there.")
         return exp.Column(this=part.this.copy())

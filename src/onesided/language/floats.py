@@ -6,12 +6,22 @@ finite number, or too small to be one: some raise, some go on. So what could com
 
 from __future__ import annotations
 
-from onesided.language.tree import Operator, Value
+import math
+
+from onesided.language.tree import Operator, Rounding, Value
 
 LARGEST_TERM = 1e300
 """Sums of floats up to here are finite."""
 LARGEST_FACTOR, LEAST_FACTOR = 1e150, 1e-150
 """Products and quotients of floats between them are finite and not 0."""
+
+LARGEST_ROUNDED = 2.0**51
+"""Floats up to here have halves, and are rounded."""
+TO_EVEN = 1.5 * 2.0**52
+"""Added to such a float and taken away again, it leaves the whole number next to it.
+
+Floats of that size are whole numbers, so that the sum is rounded to one, and halves to even ones.
+"""
 
 
 def of_floats(operator: Operator, left: Value, right: Value) -> float | None:
@@ -31,3 +41,18 @@ def of_floats(operator: Operator, left: Value, right: Value) -> float | None:
 
 def _is_factor(number: float) -> bool:
     return number == 0 or LEAST_FACTOR <= abs(number) <= LARGEST_FACTOR
+
+
+def rounded(way: Rounding, number: float) -> int | None:
+    """The whole number; NaN and what is out of bounds have none."""
+    if not abs(number) <= LARGEST_ROUNDED:
+        return None
+    match way:
+        case Rounding.FLOOR:
+            return math.floor(number)
+        case Rounding.CEILING:
+            return math.ceil(number)
+        case Rounding.AWAY:
+            return math.ceil(number - 0.5) if number < 0 else math.floor(number + 0.5)
+        case Rounding.CAST:
+            return round(number)

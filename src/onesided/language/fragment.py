@@ -28,10 +28,9 @@ from onesided.language.tree import (
     Not,
     Or,
     Value,
-    rebuild,
-    walk,
 )
 from onesided.language.types import Type
+from onesided.language.walking import rebuild, walk
 
 _TRUE = Literal(Type.BOOLEAN, True)
 _CONDITIONS = (And, Or, Not, IsTruth, Compare, Distinct, IsNull, In, Between, Like)

@@ -134,7 +134,10 @@ def _with_join(
         raise RequestError(f"{name} is not declared as a public table; only those can be joined.")
     schema = catalogue.public[table] if secret is None else catalogue.beside_schema(table)
     joined = (join.table for join, _ in (*names.public.values(), *names.beside.values()))
-    if alias.lower() in (names.data, *names.public, *names.beside) or table in joined:
+    again = table in joined
+    if alias.lower() in (names.data, *names.public, *names.beside) or (
+        again and (secret is not None or alias in catalogue.public)
+    ):
         raise RequestError(f"The table {alias} is named twice; each can be joined once.")
     pairs = _using(node, names, schema) or _on(node, names, alias.lower(), schema)
     if not pairs and kind in ("", _CROSS):
@@ -148,6 +151,8 @@ def _with_join(
     if not pairs:
         raise RequestError(f"Say by which columns {table} is joined: USING (…) or ON ….")
     join = Join(table, tuple(pairs), outer=kind in _OUTER)
+    if again:
+        join = replace(join, table=alias, of=table)
     if secret is None:
         return replace(names, public={**names.public, alias.lower(): (join, schema)}), conditions
     return _with_lookup(names, join, alias, catalogue.beside[table], schema), conditions

@@ -17,19 +17,15 @@ from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
 from onesided.errors import PolicyError
+from onesided.language.casts import cast
 from onesided.language.functions import (
     FUNCTIONS,
     function,
-    part_of,
     whole_steps,
     without_capitals,
 )
-from onesided.language.literals import (
-    numeric_literal,
-    read_date,
-    read_number,
-    read_timestamp,
-)
+from onesided.language.intervals import has_interval, shifted
+from onesided.language.literals import numeric_literal, read_number
 from onesided.language.nodes import only, unwrapped
 from onesided.language.refusals import explanation, shown
 from onesided.language.tested import check_parser
@@ -53,7 +49,6 @@ from onesided.language.tree import (
     Not,
     Operator,
     Or,
-    Part,
 )
 from onesided.language.types import Type
 
@@ -71,7 +66,6 @@ _COMPARISONS: dict[type[exp.Expression], Comparison] = {
     exp.GT: Comparison.GREATER,
     exp.GTE: Comparison.AT_LEAST,
 }
-_INTEGERS = (exp.DType.TINYINT, exp.DType.SMALLINT, exp.DType.INT, exp.DType.BIGINT)
 _COMPARING = {"=", "<>", "!=", "<", "<=", ">", ">=", "IS", "IN", "LIKE", "BETWEEN"}
 _OPERATORS: dict[type[exp.Expression], Operator] = {
     exp.Add: Operator.PLUS,
@@ -192,7 +186,8 @@ class Conversion:
             exp.Literal: self._literal,
             exp.Boolean: self._boolean,
             exp.Null: self._null,
-            exp.Cast: self._dated,
+            exp.Cast: self._cast,
+            exp.TryCast: self._cast,
             exp.Neg: self._negation,
             exp.And: self._junction,
             exp.Or: self._junction,
@@ -249,30 +244,10 @@ class Conversion:
     def _null(self, node: exp.Expression, depth: int) -> Expression:
         return Literal(None, None)
 
-    def _dated(self, node: exp.Expression, depth: int) -> Expression:
-        """DATE '…' and TIMESTAMP '…', which the parser reads as casts of a string."""
-        only(node, "this", "to")
-        target, source = node.args["to"], node.this
-        plain = not any(value for name, value in target.args.items() if name != "this")
-        if plain and type(source) is exp.Literal and source.is_string:
-            if target.this is exp.DType.DATE:
-                return read_date(source.name)
-            if target.this is exp.DType.TIMESTAMPNTZ:
-                return read_timestamp(source.name)
-            raise PolicyError(explanation(node))
-        if plain and target.this is exp.DType.DATE:
-            return part_of(Part.DATE, source, lambda each: self.convert(each, depth))
-        if plain and target.this in (exp.DType.DOUBLE, exp.DType.FLOAT):
-            # Times 1.0 it is a float, and everything else is refused.
-            return Arithmetic(
-                Operator.TIMES, self.convert(source, depth), Literal(Type.DECIMAL, Decimal("1.0"))
-            )
-        if plain and target.this in _INTEGERS:
-            # A condition as a number; numbers need no cast.
-            condition = self.convert(source, depth)
-            one, zero = (Literal(Type.INTEGER, number) for number in (1, 0))
-            return Case(None, ((condition, one), (Not(condition), zero)), None)
-        raise PolicyError(explanation(node))
+    def _cast(self, node: exp.Expression, depth: int) -> Expression:
+        """DATE '…' and TIMESTAMP '…' are casts of a text; of others only those that never fail."""
+        only(node, "this", "to", "safe")
+        return cast(node, lambda each: self.convert(each, depth))
 
     def _negation(self, node: exp.Expression, depth: int) -> Expression:
         only(node, "this")
@@ -313,8 +288,14 @@ class Conversion:
         return Not(self._distinct(node, depth))
 
     def _arithmetic(self, node: exp.Expression, depth: int) -> Expression:
-        if type(node) is exp.Mul and type(unwrapped(node.this)) is exp.Floor:
-            return whole_steps(node, lambda each: self.convert(each, depth))
+        def read(part: object) -> Expression:
+            return self.convert(part, depth)
+
+        bucket = whole_steps(node, read) if type(node) is exp.Mul else None
+        if bucket is not None:
+            return bucket
+        if type(node) in (exp.Add, exp.Sub) and has_interval(node):
+            return shifted(node, read)
         return Arithmetic(_OPERATORS[type(node)], *self._sides(node, depth))
 
     def _sides(self, node: exp.Expression, depth: int) -> tuple[Expression, Expression]:

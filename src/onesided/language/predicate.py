@@ -13,14 +13,18 @@ from onesided.language.binding import (
     bind_value,
     check_condition,
     check_value,
-    digits_of,
     resolve,
-    type_of,
 )
 from onesided.language.canonical import canonical_text
 from onesided.language.evaluation import evaluate
-from onesided.language.tree import Column, Expression, Value, column_names
+from onesided.language.kinds import digits_of, type_of
+from onesided.language.tree import (
+    Column,
+    Expression,
+    Value,
+)
 from onesided.language.types import Digits, Schema, Type
+from onesided.language.walking import column_names
 from onesided.language.writer import Writer
 
 _MOST_KEPT = 256

@@ -79,11 +79,18 @@ class Join:
     """A public table, joined by pairs of a column of the data and one of the public table.
 
     - `outer`: rows that find nothing stay.
+    - `of`: the public table, where it is joined more than once and `table` is another name of it.
     """
 
     table: str
     on: tuple[tuple[str, str], ...]
     outer: bool = False
+    of: str | None = None
+
+    @property
+    def source(self) -> str:
+        """What the public table was declared as."""
+        return self.table if self.of is None else self.of
 
 
 @dataclass(frozen=True)
@@ -114,7 +121,7 @@ class Catalogue:
         """The columns of the data and of the joined tables, the latter as `table.column`."""
         fields = dict(self.schema.fields)
         for join in joins:
-            for name, kind in self.public[join.table].fields:
+            for name, kind in self.public[join.source].fields:
                 fields[public_column(join.table, name)] = kind
         return Schema.of(fields)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from fractions import Fraction
-from math import isfinite
+from math import ceil, floor, isfinite
 from typing import TypeAlias
 
 from onesided.language.tree import (
@@ -15,11 +15,16 @@ from onesided.language.tree import (
     Column,
     Convert,
     Expression,
+    Extreme,
+    Extremum,
     FloatArithmetic,
     Literal,
+    Magnitude,
+    Negate,
     Operator,
     Part,
     PartOf,
+    Rounded,
 )
 
 Range: TypeAlias = tuple[Fraction, Fraction]
@@ -28,6 +33,8 @@ _PARTS = {
     Part.HOUR: (0, 23),
     Part.WEEKDAY: (1, 7),
     Part.DAY: (1, 31),
+    Part.DAY_OF_YEAR: (1, 366),
+    Part.WEEK: (1, 53),
     Part.MONTH: (1, 12),
     Part.QUARTER: (1, 4),
 }
@@ -50,6 +57,22 @@ def proven_range(node: Expression, columns: Mapping[str, Range]) -> Range | None
             return _any_of(values if otherwise is None else [*values, otherwise], columns)
         case Coalesce(operands):
             return _any_of(operands, columns)
+        case Extreme(way, operands):
+            return _extreme(way, operands, columns)
+        case Negate(operand):
+            within = proven_range(operand, columns)
+            return None if within is None else (-within[1], -within[0])
+        case Magnitude(operand):
+            within = proven_range(operand, columns)
+            if within is None:
+                return None
+            ends = sorted(abs(end) for end in within)
+            return (Fraction(0) if within[0] <= 0 <= within[1] else ends[0]), ends[1]
+        case Rounded(_, operand):
+            within = proven_range(operand, columns)
+            if within is None:
+                return None
+            return Fraction(floor(within[0])), Fraction(ceil(within[1]))
         case PartOf(part) if part in _PARTS:
             least, most = _PARTS[part]
             return Fraction(least), Fraction(most)
@@ -73,6 +96,21 @@ def _any_of(values: Iterable[Expression], columns: Mapping[str, Range]) -> Range
     if not known or len(known) < len(ranges):
         return None
     return min(low for low, _ in known), max(high for _, high in known)
+
+
+def _extreme(
+    way: Extremum, operands: tuple[Expression, ...], columns: Mapping[str, Range]
+) -> Range | None:
+    """Within the range of all; and not beyond a literal, which is never left out."""
+    whole = _any_of(operands, columns)
+    if whole is None:
+        return None
+    low, high = whole
+    for each in operands:
+        if isinstance(each, Literal) and isinstance(each.value, int | float | Decimal):
+            end = Fraction(each.value)
+            low, high = (low, min(high, end)) if way is Extremum.LEAST else (max(low, end), high)
+    return min(low, high), max(low, high)
 
 
 def _combined(operator: Operator, first: Range, second: Range) -> Range | None:

@@ -28,7 +28,7 @@ _REASONS: tuple[tuple[tuple[type[exp.Expression], ...], str], ...] = (
     ((exp.Alias,), "An alias is not allowed: a predicate is one expression, check its operators."),
     ((exp.Tuple,), "A row of several values is not allowed: compare one column at a time."),
     ((exp.Lambda,), "A lambda is not allowed."),
-    ((exp.Concat, exp.DPipe), "Joining texts is not allowed: compare one column at a time."),
+    ((exp.Concat,), "Joining texts needs || between them."),
     (
         (exp.RegexpLike, exp.SimilarTo, exp.Glob),
         f"A regular expression is not allowed: {_ENGINES}; use LIKE.",
@@ -45,9 +45,8 @@ def explanation(node: object) -> str:
         return f"The aggregate {_name(node)}() is not allowed: {_ROW_ALONE}."
     if isinstance(node, exp.Func):
         return (
-            f"The function {_name(node)}() is not allowed in a predicate: only lower, upper, "
-            "trim, substring, coalesce, bucket, date_trunc and parts of a time are sure to depend "
-            "on the row alone."
+            f"The function {_name(node)}() is not allowed: it may depend on more than the row, or "
+            "engines may not agree on it; the page on policies lists those there are."
         )
     if isinstance(node, exp.Expression):
         return f"The part {shown(node)} is not allowed here."

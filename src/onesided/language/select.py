@@ -8,7 +8,6 @@ go through the same parser as everywhere else.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations, product
 from types import MappingProxyType
 
@@ -18,11 +17,13 @@ from onesided.errors import InputError, RequestError
 from onesided.language.aggregates import AGGREGATES, FigureReader, RowExpressions, refuse_aggregate
 from onesided.language.canonical import canonical_text
 from onesided.language.composing import composition
+from onesided.language.items import SelectItem, flat, is_bare, measures
 from onesided.language.limits import rows_shown
 from onesided.language.names import read_names
 from onesided.language.nodes import only, unwrapped
 from onesided.language.parser import read_statements
 from onesided.language.predicate import Key, Predicate
+from onesided.language.public_parts import PublicTables, with_public_parts
 from onesided.language.quantiles import is_quantile, quantiles
 from onesided.language.query import (
     Aggregate,
@@ -40,6 +41,7 @@ from onesided.language.query import (
 from onesided.language.ranges import Range
 from onesided.language.refusals import shown
 from onesided.language.released import computed, released_column, text_of
+from onesided.language.signed import signed
 from onesided.language.spread import SPREADS, spread
 from onesided.language.statement import prepared
 from onesided.language.tree import And, Column, Expression, IsNull, Not, Value
@@ -79,14 +81,18 @@ def parse_statement(
     catalogue: Catalogue,
     parameters: Sequence[Value] = (),
     ranges: Mapping[str, Range] = MappingProxyType({}),
+    tables: PublicTables | None = None,
 ) -> ComposedSelect:
     """The statement that `text` means, with each of `parameters` for a `?` in it.
 
     InputError names the part that is not accepted.
 
     - `ranges`: between which numbers columns are declared to lie; variances are taken around them.
+    - `tables`: computes what a statement makes of public tables alone.
     """
     statement = read_statements(prepared(text, parameters), "The statement")[0]
+    if tables is not None and catalogue.public and isinstance(statement, exp.Expression):
+        catalogue = with_public_parts(statement, catalogue, tables)
     found = composition(statement, check_clauses)
     selects = tuple(_Reading(each, catalogue, ranges).select() for each in found.asked)
     return ComposedSelect(selects, found.outer)
@@ -103,25 +109,6 @@ def check_clauses(statement: object) -> exp.Select:
     return statement
 
 
-@dataclass(frozen=True)
-class _Item:
-    """One of the SELECT list."""
-
-    node: exp.Expression
-    alias: str | None
-
-    @classmethod
-    def of(cls, node: object) -> _Item:
-        alias = None
-        if type(node) is exp.Alias:
-            only(node, "this", "alias")
-            alias, node = node.alias, node.this
-        inner = unwrapped(node)
-        if not isinstance(inner, exp.Expression) or isinstance(inner, exp.Star):
-            raise RequestError("SELECT * would be single records: ask for a sample instead.")
-        return cls(inner, alias)
-
-
 class _Reading:
     """One pass over the clauses of a statement, in the order in which they depend on each other."""
 
@@ -134,7 +121,7 @@ class _Reading:
         self._figures: dict[SelectFigure, int] = {}
         self._windows: list[str] = []
         self._quantiles: dict[SelectFigure, list[float]] = {}
-        self._items = [_Item.of(node) for node in statement.expressions]
+        self._items = [SelectItem.of(node) for node in statement.expressions]
         self._aliases = {item.alias.lower(): item for item in self._items if item.alias}
         self._keys: list[Key] = []
 
@@ -166,7 +153,7 @@ class _Reading:
             offset=offset,
         )
 
-    def _output(self, item: _Item) -> Output:
+    def _output(self, item: SelectItem) -> Output:
         text = self._released(item.node, aliases_first=False)
         key = self._key_of(item.node)
         return Output(item.alias or self._usual_name(item.node, key), text, key)
@@ -196,7 +183,10 @@ class _Reading:
         if is_quantile(part):
             return quantiles(part, FigureReader(self._names)).released(self._noted_quantile)
         if isinstance(part, AGGREGATES):
-            return released_column(self._noted(FigureReader(self._names).figure(part)))
+            figure = FigureReader(self._names).figure(part)
+            schema = self._catalogue.joined(self._names.joins)
+            apart = signed(figure, schema, self._ranges, self._noted)
+            return released_column(self._noted(figure)) if apart is None else apart
         if isinstance(part, SPREADS):
             schema = self._catalogue.joined(self._names.joins)
             reader = FigureReader(self._names)
@@ -266,7 +256,7 @@ class _Reading:
             return ((),)
         if group.args.get("all"):
             only(group, "all")
-            return (tuple(self._place(item.node) for item in self._items if not _measures(item)),)
+            return (tuple(self._place(item.node) for item in self._items if not measures(item)),)
         only(group, "expressions")
         parts = [self._sets_of(item) for item in group.expressions]
         sets = [
@@ -281,7 +271,7 @@ class _Reading:
         only(self._statement.args["distinct"])
         if group is not None:
             raise RequestError("SELECT DISTINCT is not allowed with GROUP BY; leave it out.")
-        if any(map(_measures, self._items)):
+        if any(map(measures, self._items)):
             raise RequestError("SELECT DISTINCT with a figure is not allowed: use GROUP BY.")
         return (tuple(self._place(item.node) for item in self._items),)
 
@@ -291,11 +281,11 @@ class _Reading:
         match inner:
             case exp.Rollup():
                 keys = [self._joint(each) for each in inner.expressions]
-                return [_flat(keys[:most]) for most in range(len(keys), -1, -1)]
+                return [flat(keys[:most]) for most in range(len(keys), -1, -1)]
             case exp.Cube():
                 keys = [self._joint(each) for each in inner.expressions]
                 sizes = range(len(keys), -1, -1)
-                return [_flat(chosen) for size in sizes for chosen in combinations(keys, size)]
+                return [flat(chosen) for size in sizes for chosen in combinations(keys, size)]
             case exp.GroupingSets():
                 return [found for each in inner.expressions for found in self._sets_of(each)]
             case _:
@@ -323,7 +313,7 @@ class _Reading:
             self._keys.append(key)
         return self._keys.index(key)
 
-    def _referred(self, node: object, clause: str) -> _Item | None:
+    def _referred(self, node: object, clause: str) -> SelectItem | None:
         """The item that a position stands for."""
         if type(node) is not exp.Literal or node.is_string:
             return None
@@ -332,8 +322,8 @@ class _Reading:
             raise RequestError(f"{clause} {node.name} is no position in the list of columns.")
         return self._items[position - 1]
 
-    def _aliased(self, node: object) -> _Item | None:
-        if not isinstance(node, exp.Expression) or not _is_bare(node):
+    def _aliased(self, node: object) -> SelectItem | None:
+        if not isinstance(node, exp.Expression) or not is_bare(node):
             return None
         return self._aliases.get(node.name.lower())
 
@@ -364,7 +354,18 @@ class _Reading:
         if order is None:
             return ()
         only(order, "expressions")
-        return tuple(self._ordering(term) for term in order.expressions)
+        terms = order.expressions
+        if len(terms) == 1 and self._is_every(terms[0].this):
+            listed = range(1, len(self._items) + 1)
+            places = (exp.Literal.number(place) for place in listed)
+            ways = {name: terms[0].args.get(name) for name in ("desc", "nulls_first")}
+            terms = [exp.Ordered(this=place, **ways) for place in places]
+        return tuple(self._ordering(term) for term in terms)
+
+    def _is_every(self, node: object) -> bool:
+        """ORDER BY ALL"""
+        named = isinstance(node, exp.Column | exp.Var | exp.All)
+        return named and shown(node).upper() == "ALL" and "all" not in self._aliases
 
     def _ordering(self, term: exp.Expression) -> Ordering:
         only(term, "this", "desc", "nulls_first")
@@ -376,19 +377,3 @@ class _Reading:
             else self._released(item.node, aliases_first=False)
         )
         return Ordering(text, bool(term.args.get("desc")), bool(term.args.get("nulls_first")))
-
-
-def _flat(keys: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
-    return tuple(place for key in keys for place in key)
-
-
-def _measures(item: _Item) -> bool:
-    """Whether a figure is part of it, or it is a constant: neither is a key."""
-    parts = list(item.node.walk())
-    figure = any(isinstance(part, exp.AggFunc | exp.CountIf) for part in parts)
-    return figure or not any(isinstance(part, exp.Column) for part in parts)
-
-
-def _is_bare(node: object) -> bool:
-    """Whether it is a name without a table."""
-    return type(node) is exp.Column and node.args.get("table") is None

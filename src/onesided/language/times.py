@@ -22,6 +22,10 @@ def part_of(part: Part, moment: date) -> int | date | None:
             return moment.minute if isinstance(moment, datetime) else None
         case Part.DAY:
             return moment.day
+        case Part.DAY_OF_YEAR:
+            return moment.timetuple().tm_yday
+        case Part.WEEK:
+            return moment.isocalendar().week
         case Part.MONTH:
             return moment.month
         case Part.QUARTER:
@@ -43,3 +47,17 @@ def start_of(span: Span, moment: date) -> date:
         first = (day.month - 1) // _MONTHS[span] * _MONTHS[span] + 1
         day = day.replace(month=first, day=1)
     return datetime.combine(day, time()) if isinstance(moment, datetime) else day
+
+
+def microseconds(moment: date) -> int:
+    """From the start of 1970 to a moment."""
+    exact = moment if isinstance(moment, datetime) else datetime.combine(moment, time())
+    return (exact - datetime(1970, 1, 1)) // timedelta(microseconds=1)
+
+
+def later(moment: datetime, seconds: int) -> datetime | None:
+    """A moment some seconds later; None where the calendar has ended."""
+    try:
+        return moment + timedelta(seconds=seconds)
+    except OverflowError:
+        return None

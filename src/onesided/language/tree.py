@@ -6,8 +6,7 @@ makes every conversion explicit, and rendering, evaluation and the canonical tex
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from enum import Enum
@@ -53,12 +52,16 @@ class Part(Enum):
     WEEKDAY = "weekday"
     DATE = "date"
     DAY = "day"
+    DAY_OF_YEAR = "dayofyear"
+    WEEK = "week"
     MONTH = "month"
     QUARTER = "quarter"
     YEAR = "year"
 
 
-OF_THE_CALENDAR = frozenset({Part.DAY, Part.MONTH, Part.QUARTER, Part.YEAR})
+OF_THE_CALENDAR = frozenset(
+    {Part.DAY, Part.DAY_OF_YEAR, Part.WEEK, Part.MONTH, Part.QUARTER, Part.YEAR}
+)
 """The parts that only the years 1 to 9999 have; beyond them engines disagree."""
 
 
@@ -72,6 +75,26 @@ class Span(Enum):
     MONTH = "month"
     QUARTER = "quarter"
     YEAR = "year"
+
+
+class Extremum(Enum):
+    """Which of several values; the value is the canonical spelling."""
+
+    LEAST = "least"
+    GREATEST = "greatest"
+
+
+class Rounding(Enum):
+    """Ways from a number to a whole one; the value is the canonical spelling.
+
+    AWAY takes halves away from 0. CAST takes halves of floats to even numbers; what it does with
+    other types is made explicit by binding.
+    """
+
+    FLOOR = "floor"
+    CEILING = "ceil"
+    AWAY = "round"
+    CAST = "CAST"
 
 
 @dataclass(frozen=True)
@@ -247,6 +270,75 @@ class Bucket:
     width: int
 
 
+@dataclass(frozen=True)
+class Extreme:
+    """The least or greatest of the operands that are not NULL."""
+
+    way: Extremum
+    operands: tuple[Expression, ...]
+
+
+@dataclass(frozen=True)
+class Magnitude:
+    """`operand` without its sign."""
+
+    operand: Expression
+
+
+@dataclass(frozen=True)
+class Rounded:
+    """A whole number near `operand`; NULL beyond 2^51, where floats have no halves any more."""
+
+    way: Rounding
+    operand: Expression
+
+
+@dataclass(frozen=True)
+class AsText:
+    """A whole number or a truth value, as it is written."""
+
+    operand: Expression
+
+
+@dataclass(frozen=True)
+class Concat:
+    """Texts one after the other; NULL where one of them is."""
+
+    operands: tuple[Expression, ...]
+
+
+@dataclass(frozen=True)
+class SplitPart:
+    """The `number`-th part, from 1 on, of a text that is cut at each `separator`; else ''."""
+
+    operand: Expression
+    separator: str
+    number: int
+
+
+@dataclass(frozen=True)
+class Microseconds:
+    """From the start of 1970 to the moment `operand`, in UTC."""
+
+    operand: Expression
+
+
+@dataclass(frozen=True)
+class Later:
+    """The moment `seconds` after `operand`, or before it."""
+
+    operand: Expression
+    seconds: int
+
+
+@dataclass(frozen=True)
+class Shorthand:
+    """A function that stands for a tree of the others; binding puts that in its place."""
+
+    name: str
+    operands: tuple[Expression, ...]
+
+
 Expression: TypeAlias = (
     Literal
     | Column
@@ -273,68 +365,13 @@ Expression: TypeAlias = (
     | Substring
     | Trim
     | Bucket
+    | Extreme
+    | Magnitude
+    | Rounded
+    | AsText
+    | Concat
+    | SplitPart
+    | Microseconds
+    | Later
+    | Shorthand
 )
-
-
-def children(node: Expression) -> tuple[Expression, ...]:
-    """The direct operands of a node, in the order in which they are written."""
-    match node:
-        case Literal() | Column():
-            return ()
-        case And(operands) | Or(operands) | Coalesce(operands):
-            return operands
-        case Compare(_, left, right) | Distinct(left, right):
-            return (left, right)
-        case Arithmetic(_, left, right) | FloatArithmetic(_, left, right):
-            return (left, right)
-        case In(operand, choices):
-            return (operand, *choices)
-        case Between(operand, low, high):
-            return (operand, low, high)
-        case Case(subject, branches, otherwise):
-            ends = (subject, *(part for branch in branches for part in branch), otherwise)
-            return tuple(part for part in ends if part is not None)
-        case _:
-            return (node.operand,)
-
-
-def walk(node: Expression) -> Iterator[Expression]:
-    """The node and everything below it, from the top, left to right."""
-    stack = [node]
-    while stack:
-        current = stack.pop()
-        yield current
-        stack.extend(reversed(children(current)))
-
-
-def column_names(node: Expression) -> tuple[str, ...]:
-    """The columns a tree reads, each once, in the order of their first appearance."""
-    return tuple(dict.fromkeys(part.name for part in walk(node) if isinstance(part, Column)))
-
-
-def rebuild(node: Expression, change: Callable[[Expression], Expression]) -> Expression:
-    """The same node with `change` applied to each direct operand."""
-    match node:
-        case Literal() | Column():
-            return node
-        case And(operands) | Or(operands) | Coalesce(operands):
-            return replace(node, operands=tuple(change(operand) for operand in operands))
-        case (
-            Compare(_, left, right)
-            | Distinct(left, right)
-            | Arithmetic(_, left, right)
-            | FloatArithmetic(_, left, right)
-        ):
-            return replace(node, left=change(left), right=change(right))
-        case In(operand, choices):
-            return In(change(operand), tuple(change(choice) for choice in choices))
-        case Between(operand, low, high):
-            return Between(change(operand), change(low), change(high))
-        case Case(subject, branches, otherwise):
-            return Case(
-                None if subject is None else change(subject),
-                tuple((change(when), change(then)) for when, then in branches),
-                None if otherwise is None else change(otherwise),
-            )
-        case _:
-            return replace(node, operand=change(node.operand))

@@ -10,18 +10,25 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import ClassVar
 
-from onesided.language.binding import type_of
 from onesided.language.canonical import literal_text
 from onesided.language.evaluation import LOWER_LETTERS, UPPER_LETTERS
-from onesided.language.floats import LARGEST_FACTOR, LARGEST_TERM, LEAST_FACTOR
+from onesided.language.floats import (
+    LARGEST_FACTOR,
+    LARGEST_ROUNDED,
+    LARGEST_TERM,
+    LEAST_FACTOR,
+    TO_EVEN,
+)
+from onesided.language.kinds import type_of
 from onesided.language.tree import (
     OF_THE_CALENDAR,
     And,
     Arithmetic,
+    AsText,
     Between,
     Bucket,
     Case,
@@ -29,24 +36,32 @@ from onesided.language.tree import (
     Coalesce,
     Column,
     Compare,
+    Concat,
     Convert,
     Distinct,
     Expression,
+    Extreme,
     FloatArithmetic,
     In,
     IsNull,
     IsTruth,
+    Later,
     Letters,
     Like,
     Literal,
     Local,
+    Magnitude,
+    Microseconds,
     Negate,
     Not,
     Operator,
     Or,
     Part,
     PartOf,
+    Rounded,
+    Rounding,
     Span,
+    SplitPart,
     StartOf,
     Substring,
     Trim,
@@ -152,7 +167,56 @@ class Writer(ABC):
             case Local(operand, zone):
                 return self._local(self.write(operand), zone)
             case _:
+                return self._computed(node)
+
+    def _computed(self, node: Expression) -> str:
+        match node:
+            case Extreme(way, operands):
+                # Every engine leaves out NULL, and NaN is the greatest number.
+                return f"{way.value}({', '.join(map(self._compared, operands))})"
+            case Magnitude(operand) if type_of(operand) is Type.FLOAT:
+                return f"abs({self.write(operand)})"
+            case Magnitude(operand):
+                text = self.write(operand)
+                negated = self.checked(Operator.MINUS, "0", text)
+                return f"(CASE WHEN {text} < 0 THEN {negated} ELSE {text} END)"
+            case Rounded(way, operand):
+                return self._rounded(way, self.write(operand))
+            case AsText(operand):
+                return self.as_text(self.write(operand))
+            case Concat(operands):
+                return f"({' || '.join(map(self.write, operands))})"
+            case SplitPart(operand, separator, number):
+                text, at = self.write(operand), self.string(separator)
+                return f"split_part({text}, {at}, {number})"
+            case Microseconds(operand):
+                return self._in_calendar(operand, self.microseconds(self.write(operand)))
+            case Later(operand, seconds):
+                return self._later(self.write(operand), seconds)
+            case _:
                 raise AssertionError(f"{type(node).__name__} cannot be rendered")
+
+    def _rounded(self, way: Rounding, text: str) -> str:
+        zero, half, magic = (self._float(each) for each in (0.0, 0.5, TO_EVEN))
+        match way:
+            case Rounding.FLOOR | Rounding.CEILING:
+                whole = f"{way.value}({text})"
+            case Rounding.AWAY:
+                up, down = f"floor({text} + {half})", f"ceil({text} - {half})"
+                whole = f"(CASE WHEN {text} < {zero} THEN {down} ELSE {up} END)"
+            case Rounding.CAST:
+                whole = f"(({text} + {magic}) - {magic})"
+        # The cast is around what is in bounds: engines compute constants before they look at CASE.
+        within = f"CASE WHEN abs({text}) <= {self._float(LARGEST_ROUNDED)} THEN {whole} END"
+        return f"CAST(({within}) AS {self.types[Type.INTEGER]})"
+
+    def _later(self, text: str, seconds: int) -> str:
+        """Where the calendar does not end before."""
+        apart = timedelta(seconds=seconds)
+        first = datetime.min if seconds > 0 else datetime.min - apart
+        last = datetime.max - apart if seconds > 0 else datetime.max
+        low, high = (self._literal(Type.TIMESTAMP, end) for end in (first, last))
+        return f"(CASE WHEN {text} BETWEEN {low} AND {high} THEN {self.later(text, seconds)} END)"
 
     def _in_calendar(self, operand: Expression, result: str) -> str:
         """`result` where its operand lies in the years 1 to 9999; engines disagree beyond."""
@@ -301,6 +365,14 @@ class Writer(ABC):
     def later(self, text: str, seconds: int) -> str:
         """A point in time some seconds later, far from the ends of the calendar."""
         return f"({text} + INTERVAL '{seconds} seconds')"
+
+    def as_text(self, number: str) -> str:
+        """A whole number as it is written."""
+        return f"CAST({number} AS {self.types[Type.TEXT]})"
+
+    @abstractmethod
+    def microseconds(self, text: str) -> str:
+        """From the start of 1970 to a point in time within the calendar."""
 
     @abstractmethod
     def part_of(self, part: Part, text: str) -> str:

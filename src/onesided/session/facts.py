@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from onesided.data.units import Unit
@@ -11,13 +12,14 @@ from onesided.engine.base import PublicTable
 from onesided.engine.beside import SecretLookup
 from onesided.language import BoundKey, BoundPredicate, Schema
 from onesided.language.query import Catalogue
+from onesided.language.ranges import Range
 from onesided.loss import Number
 from onesided.policy import Policy
 from onesided.session.amounts import Amount, column_amount
 from onesided.session.grouping import Grouping, bound_where, check_bound, check_choice, grouping
 from onesided.session.literals import check_literals
 from onesided.session.maps import MapOfData
-from onesided.session.public import ANY_NAME
+from onesided.session.public import ANY_NAME, public_ranges
 from onesided.session.scope import AnyPolicy, Scope, scope
 from onesided.session.withheld import Withheld
 
@@ -68,6 +70,11 @@ class DatasetFacts:
         """Of the units that are declared to be possible, those that no lookup leaves out."""
         choices = [each.choice for each in self.lookups if each.choice is not None]
         return min((min(1.0, each.most / each.combinations) for each in choices), default=1.0)
+
+    @cached_property
+    def public_ranges(self) -> dict[str, Range]:
+        """Between which numbers the columns of the public tables lie."""
+        return public_ranges(self.public)
 
     @property
     def catalogue(self) -> Catalogue:

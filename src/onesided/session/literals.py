@@ -16,8 +16,8 @@ from onesided.language.tree import (
     Expression,
     In,
     Literal,
-    walk,
 )
+from onesided.language.walking import walk
 from onesided.session.domains import OTHER
 from onesided.spelling import meant
 

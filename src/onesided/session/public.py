@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
 from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from onesided.engine.base import Engine, HoldsPublicTables, Lookup, PublicTable
 from onesided.engine.duckdb.public import read_public
@@ -11,6 +16,7 @@ from onesided.engine.lookups import can_be_written_out
 from onesided.errors import RequestError, SourceError
 from onesided.language import Schema, Type
 from onesided.language.query import Join, public_column
+from onesided.language.ranges import Range
 
 #: What the data set may always be called in FROM, beside its name.
 ANY_NAME = "data"
@@ -57,7 +63,9 @@ def lookups(
     schema: Schema, tables: Mapping[str, PublicTable], joins: Sequence[Join]
 ) -> tuple[Lookup, ...]:
     """The joins of a statement, each checked to be a function of the row of the data."""
-    return tuple(_lookup(schema, tables[join.table], join) for join in joins)
+    return tuple(
+        _lookup(schema, replace(tables[join.source], name=join.table), join) for join in joins
+    )
 
 
 def determined(found: Sequence[Lookup], unit: Sequence[str]) -> frozenset[str]:
@@ -89,3 +97,19 @@ def _check_types(schema: Schema, own: str, table: PublicTable, other: str) -> No
             f"{own} is {kinds[0].value} and {table.name}.{other} is {kinds[1].value}; a join "
             "compares integers, texts, booleans, dates or timestamps of one type."
         )
+
+
+def public_range(column: pa.ChunkedArray) -> Range | None:
+    """Between which numbers a column of a public table lies; None where it has none."""
+    ends = pc.min_max(column).as_py()
+    return None if ends["min"] is None else (Fraction(ends["min"]), Fraction(ends["max"]))
+
+
+def public_ranges(tables: Mapping[str, PublicTable]) -> dict[str, Range]:
+    """Between which numbers the columns of public tables lie, by the names that joins give them."""
+    return {
+        public_column(name, column): found
+        for name, table in tables.items()
+        for column, numbers in table.numbers()
+        if (found := public_range(numbers)) is not None
+    }

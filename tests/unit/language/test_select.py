@@ -286,7 +286,6 @@ REFUSED = {
     "SELECT room, COUNT(*) FROM visits GROUP BY room ORDER BY room LIMIT 1 + 1": "LIMIT",
     "SELECT room, COUNT(*) FROM visits GROUP BY room LIMIT 3 OFFSET -1": "OFFSET",
     "SELECT room, COUNT(*) FROM visits GROUP BY room ORDER BY paid": "GROUP BY",
-    "SELECT room, COUNT(*) FROM visits GROUP BY room ORDER BY ALL": "ALL",
     "SELECT COUNT(*) FROM visits HAVING room = 'x'": "GROUP BY",
     "SELECT COUNT(*) FROM visits HAVING (SELECT 1) = 1": "subquery",
     "SELECT COUNT(*) FROM visits WHERE COUNT(*) > 1": "aggregate",

@@ -29,12 +29,8 @@ CLOSE = 5e-3
 CLOSE_IN_RANK = 0.13
 IN_RANK = re.compile(r"\b(median|quantile|percentile)", re.IGNORECASE)
 OTHERWISE = {
-    ("transport", 16): "delays below 0 are clipped with the totals of units",
-    ("transport", 108): "delays below 0 are clipped with the totals of units",
-    ("transport", 316): "delays below 0 are clipped with the totals of units",
     ("retail", 35): "a group in which nothing is added up is not listed",
     ("retail", 55): "a group in which nothing is added up is not listed",
-    ("retail", 74): "margins below 0 are clipped with the totals of units",
     ("telemetry", 286): "DuckDB's own number of values is nearly right",
     ("retail", 321): "DuckDB's own number of values is nearly right",
     ("retail", 314): "values are rounded down to whole steps of the grid",

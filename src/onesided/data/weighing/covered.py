@@ -23,9 +23,9 @@ from onesided.language.tree import (
     Literal,
     Not,
     Or,
-    column_names,
 )
 from onesided.language.types import Type
+from onesided.language.walking import column_names
 from onesided.policy import Policy
 from onesided.relaxation import implies
 from onesided.visible import visible

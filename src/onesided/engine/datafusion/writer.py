@@ -96,6 +96,13 @@ class DataFusionWriter(Writer):
     def later(self, text: str, seconds: int) -> str:
         return f"arrow_cast(CAST({text} AS BIGINT) + {seconds * 10**6}, '{_MOMENT}')"
 
+    def as_text(self, number: str) -> str:
+        # A bare cast would be lost: compared with a literal, the number before it is taken.
+        return f"('' || {super().as_text(number)})"
+
+    def microseconds(self, text: str) -> str:
+        return f"CAST({text} AS BIGINT)"
+
     def part_of(self, part: Part, text: str) -> str:
         number = f"CAST({text} AS BIGINT)"
         finite = f"nullif(nullif({number}, {INT64_MAX}), -{INT64_MAX})"
@@ -112,6 +119,8 @@ class DataFusionWriter(Writer):
                 return f"CAST(CAST({days} AS INT) AS DATE)"
             case Part.MINUTE:
                 return f"((({finite} % {_HOUR}) + {_HOUR}) % {_HOUR} / {_MINUTE})"
+            case Part.DAY_OF_YEAR:
+                return f"CAST(date_part('doy', {text}) AS BIGINT)"
             case _:
                 return f"CAST(date_part('{part.value}', {text}) AS BIGINT)"
 

@@ -38,6 +38,9 @@ class DuckDBWriter(Writer):
         wide = f"CAST({left} AS HUGEINT) {operator.value} CAST({right} AS HUGEINT)"
         return f"TRY_CAST({wide} AS BIGINT)"
 
+    def microseconds(self, text: str) -> str:
+        return f"epoch_us({text})"
+
     def part_of(self, part: Part, text: str) -> str:
         match part:
             case Part.HOUR:

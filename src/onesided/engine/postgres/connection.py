@@ -19,6 +19,7 @@ from onesided.errors import ReleaseFailed, SourceError
 Result = TypeVar("Result")
 OLDEST_SERVER = 140_000
 NO_RIGHT = "42501"
+_SECONDS_TO_CANCEL = 2
 _KEY_SETTING = "onesided.coin_key"
 COIN_KEY = f"(SELECT current_setting('{_KEY_SETTING}'))"
 # Whoever may create objects could put an operator or a function in front of the server's own: only
@@ -141,6 +142,17 @@ def connect(url: str) -> Any:
     asked = conninfo_to_dict(url).get("options") or os.environ.get("PGOPTIONS", "")
     options = f"{asked} -c search_path={_PATH.replace(' ', '')}".strip()
     return adbc_driver_postgresql.dbapi.connect(make_conninfo(url, options=options))
+
+
+def cancel(url: str, process: int) -> None:
+    """Have the server end what this process of it runs; where it cannot be reached, nothing."""
+    import psycopg
+
+    with (
+        suppress(*driver_errors()),
+        psycopg.connect(url, client_encoding="UTF8", connect_timeout=_SECONDS_TO_CANCEL) as own,
+    ):
+        own.execute("SELECT pg_catalog.pg_cancel_backend(%s)", (process,))
 
 
 def schemas_of_user(url: str) -> list[str]:

@@ -33,6 +33,7 @@ from onesided.engine.postgres.connection import (
     COIN_KEY,
     NO_RIGHT,
     Transaction,
+    cancel,
     check_server,
     connect,
     driver_errors,
@@ -91,6 +92,7 @@ class PostgresEngine(RemoteEngine):
         self._url = url
         self._timeout = str(milliseconds)
         self._connection: Any = None
+        self._process: int | None = None
         self._state: str | None = None
         self._units: int | None = None
         self._tables, self._beside = ServerTables(), Beside()
@@ -227,9 +229,15 @@ class PostgresEngine(RemoteEngine):
             writing.commit()
         return Placed(int(rows), hashlib.sha256(repr((rows, sums)).encode()).hexdigest())
 
+    def stop(self) -> None:
+        """End the running statement, by a connection of its own."""
+        process = self._process
+        if process is not None:
+            cancel(self._url, process)
+
     def close(self) -> None:
         """Leave the server; what is under way there ends."""
-        connection, self._connection = self._connection, None
+        connection, self._connection, self._process = self._connection, None, None
         if connection is not None:
             with suppress(*driver_errors()):
                 connection.close()
@@ -339,6 +347,8 @@ class PostgresEngine(RemoteEngine):
             if fresh:
                 raise
             return self._begun()
+        if fresh:
+            self._process = int(transaction.rows("SELECT pg_catalog.pg_backend_pid()")[0][0])
         return transaction
 
 

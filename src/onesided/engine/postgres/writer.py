@@ -41,6 +41,9 @@ class PostgresWriter(Writer):
         clamped = f"least(greatest({exact}, ({below})), {above})"
         return f"CAST(nullif(nullif({clamped}, ({below})), {above}) AS BIGINT)"
 
+    def microseconds(self, text: str) -> str:
+        return f"CAST(extract(EPOCH FROM {text}) * 1000000 AS BIGINT)"
+
     def part_of(self, part: Part, text: str) -> str:
         match part:
             case Part.HOUR:
@@ -49,6 +52,8 @@ class PostgresWriter(Writer):
                 return f"CAST(extract(ISODOW FROM {text}) AS INTEGER)"
             case Part.DATE:
                 return f"CAST({text} AS DATE)"
+            case Part.DAY_OF_YEAR:
+                return f"CAST(extract(DOY FROM {text}) AS INTEGER)"
             case _:
                 return f"CAST(extract({part.name} FROM {text}) AS INTEGER)"
 

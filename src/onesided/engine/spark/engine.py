@@ -140,6 +140,10 @@ class SparkEngine(RemoteEngine):
             self.close()
             raise
 
+    def stop(self) -> None:
+        """End the running statement."""
+        self.session.end_work()
+
     @property
     def schema(self) -> Schema:
         return self._beside.schema(self._schema)

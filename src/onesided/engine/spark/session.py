@@ -85,6 +85,17 @@ class Session:
         """How much of a file a task reads at most, by its settings."""
         return _bytes(str(self.spark.conf.get(BYTES_A_SCAN)), unit="b")
 
+    def end_work(self) -> None:
+        """End what runs in a session of our own; in a given one others may be at work."""
+        if not self.owned:
+            return
+        with suppress(*engine_errors()):
+            context = getattr(self.spark, "_sc", None)
+            if context is None:
+                self.spark.interruptAll()
+            else:
+                context.cancelAllJobs()
+
     def close(self) -> None:
         if self.owned:
             with suppress(*engine_errors()):

@@ -73,6 +73,13 @@ class SparkWriter(Writer):
         past = f"greatest(1, size(filter(array({starts}), osd_start -> osd_start <= {text})))"
         return f"timestampadd(SECOND, element_at(array({ahead}), {past}), {text})"
 
+    def microseconds(self, text: str) -> str:
+        start = self._literal(Type.TIMESTAMP, datetime(1970, 1, 1))
+        return f"timestampdiff(MICROSECOND, {start}, {text})"
+
+    def later(self, text: str, seconds: int) -> str:
+        return f"timestampadd(SECOND, {seconds}, {text})"
+
     def part_of(self, part: Part, text: str) -> str:
         match part:
             case Part.HOUR:
@@ -81,6 +88,8 @@ class SparkWriter(Writer):
                 return f"(weekday({text}) + 1)"
             case Part.DATE:
                 return f"CAST({text} AS DATE)"
+            case Part.WEEK:
+                return f"weekofyear({text})"
             case _:
                 return f"{part.value}({text})"
 

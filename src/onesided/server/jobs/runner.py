@@ -33,6 +33,7 @@ from onesided.session.several import AskedTogether
 LEASE = timedelta(seconds=5)
 """How long after the end of a server another one waits before it takes a question over."""
 _SECONDS_TO_LEAVE = 5.0
+_SECONDS_BETWEEN_STOPS = 0.2
 LONGEST_WAIT = 0.5
 """Seconds after which a runner looks for questions that another process has accepted."""
 PUBLISHING_SHARE, PUBLISHING_SECONDS = 0.25, 2.0
@@ -140,13 +141,22 @@ class QueueRunner:
         if moment is None:
             yield
             return
-        timer = threading.Timer(max(moment - monotonic(), 0.0), self._hosted.data.stop)
-        timer.daemon = True
-        timer.start()
+        ended = threading.Event()
+
+        def stop() -> None:
+            wait = max(moment - monotonic(), 0.0)
+            while not ended.wait(wait):  # of several statements each is ended
+                with suppress(Problem, OnesidedError):
+                    self._hosted.data.stop()
+                wait = _SECONDS_BETWEEN_STOPS
+
+        stopping = threading.Thread(target=stop, daemon=True)
+        stopping.start()
         try:
             yield
         finally:
-            timer.cancel()
+            ended.set()
+            stopping.join()
 
     def _found(self, job: QuestionJob) -> FoundAnswer | None:
         """What the question's runs would write; None where one failed."""

@@ -19,8 +19,8 @@ from onesided.language.tree import (
     Like,
     Literal,
     PartOf,
-    walk,
 )
+from onesided.language.walking import walk
 from onesided.session.checking.counted import Counted
 from onesided.session.checking.report import Concern
 from onesided.session.domains import domain_of

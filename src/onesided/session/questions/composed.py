@@ -7,7 +7,7 @@ them is asked for once.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -20,6 +20,7 @@ from onesided.language.query import ComposedSelect, Select
 from onesided.language.tree import Column, Value
 from onesided.session.facts import DatasetFacts
 from onesided.session.kernel import Answer
+from onesided.session.public_queries import PublicQueries
 from onesided.session.questions.figures import Figures, GroupQuestion, Limits
 from onesided.session.questions.joint_receipt import JointReceipt
 from onesided.session.questions.select import AskedSelect
@@ -88,7 +89,10 @@ def statement(
     # The parser takes a while to load: nothing pays for it before the first text is read.
     from onesided.language.select import parse_statement
 
-    found = parse_statement(text, facts.catalogue, parameters, limits.ranges(facts.schema))
+    public = PublicQueries(facts.public)
+    ranges = {**facts.public_ranges, **limits.ranges(facts.schema)}
+    found = parse_statement(text, facts.catalogue, parameters, ranges, public)
+    facts = replace(facts, public=public.tables)
     together = JointReceipt(text, facts, scope, epsilon)
     if found.outer is None:
         (select,) = found.selects

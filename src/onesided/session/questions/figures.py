@@ -8,15 +8,13 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, TypeAlias
 
-import pyarrow.compute as pc
-
 from onesided.data.release import ReleaseKind
 from onesided.data.units import Unit
 from onesided.engine.base import Lookup
 from onesided.engine.lookups import found
 from onesided.errors import RequestError
 from onesided.language import BoundPredicate, Key, Predicate, Schema
-from onesided.language.query import Aggregate, Select, SelectFigure, key_text, public_column
+from onesided.language.query import Aggregate, Select, SelectFigure, key_text
 from onesided.language.ranges import Range, proven_range
 from onesided.language.tree import Column
 from onesided.language.types import NUMERIC
@@ -27,7 +25,7 @@ from onesided.session.cells import cells_of
 from onesided.session.domains import both
 from onesided.session.facts import DatasetFacts
 from onesided.session.grouping import Grouping
-from onesided.session.public import determined, lookups
+from onesided.session.public import determined, lookups, public_ranges
 from onesided.session.questions.bounded import AUTO
 from onesided.session.questions.choosing import counting
 from onesided.session.questions.counts import CountingQuestion
@@ -267,16 +265,8 @@ class Figures:
     @cached_property
     def _public_ranges(self) -> dict[str, Range]:
         """Between which numbers the columns of the joined public tables lie."""
-        found = {}
-        for join in self.select.joins:
-            for name, column in self.facts.public[join.table].numbers():
-                ends = pc.min_max(column).as_py()
-                if ends["min"] is not None:
-                    found[public_column(join.table, name)] = (
-                        Fraction(ends["min"]),
-                        Fraction(ends["max"]),
-                    )
-        return found
+        tables = {join.table: self.facts.public[join.source] for join in self.select.joins}
+        return public_ranges(tables)
 
     def _by_value(self, declared: Mapping[str, Any]) -> dict[str, Any]:
         """What is declared of columns, or of expressions of them, by canonical names."""
