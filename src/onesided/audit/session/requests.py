@@ -26,9 +26,15 @@ _KINDS = (
 )
 _USUAL = ("one-sided", "one-sided", "rr", "auto", "laplace", "residual", "hybrid")
 _PARTS = {
-    Type.DATE: ("weekday({})",),
-    Type.TIMESTAMP: ("hour({})", "date({})", "weekday({})"),
-    Type.INTEGER: ("bucket({}, 10)",),
+    Type.DATE: ("weekday({})", "week({})", "monthname({})", "date_trunc('month', {})"),
+    Type.TIMESTAMP: (
+        *("hour({})", "hour({})", "date({})", "weekday({})", "dayname({})", "dayofyear({})"),
+        *("strftime({}, '%Y-%m')", "date_trunc('week', {})"),
+    ),
+    Type.INTEGER: ("bucket({}, 10)", "bucket({}, 10)", "abs({})", "least({}, 31)"),
+    Type.FLOAT: ("round({})", "CAST({} AS INTEGER)"),
+    Type.DECIMAL: ("floor({})",),
+    Type.TEXT: ("lower({})", "left({}, 2)", "{} || '!'", "split_part({}, 'a', 1)"),
 }
 _DOMAINS: dict[Type, tuple[tuple[Any, ...], ...]] = {
     Type.TEXT: (
@@ -67,6 +73,16 @@ _WHERES = (
         "x IS NOT NULL",
         "x IS NULL",
         "upper(room) = 'CAFE'",
+    ),
+    *(
+        "round(age / 2) > 3",
+        "abs(age) > 7",
+        "least(age, 10) < greatest(age, 8)",
+        "epoch(ts) > 1706745600",
+        "date_diff('hour', ts, TIMESTAMP '2024-02-01 00:00:00') > 3",
+        "ts + INTERVAL 1 HOUR > TIMESTAMP '2024-02-06 18:00:00'",
+        "strftime(ts, '%Y-%m') = '2024-02' OR quarter(ts) = 3 OR week(ts) = 1",
+        "concat(room, left(room, 1)) <> 'labl'",
     ),
     *("coalesce(age, 0) >= 7", "CASE WHEN age > 30 THEN room = 'cafe' ELSE secret END", "TRUE"),
 )
