@@ -18,6 +18,7 @@ from support.dialects import register_dialects
 from support.serving import ServerAtWork, describe, serving
 
 PAGE = (Path(__file__).parents[2] / "docs" / "clients.md").read_text(encoding="utf-8")
+QUESTIONS = '[[questions]]\nask = "count"\nby = "room"\nmax_groups = 4\nepsilon = 0.5\n'
 PRINTED = "127.0.0.1:8642"
 
 
@@ -31,6 +32,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerAtWork]:
 def page(server: ServerAtWork, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
     """The page with the address of the server, in a folder that has the data."""
     (tmp_path / "visits.parquet").symlink_to(server.config.storage.parent / "visits.parquet")
+    (tmp_path / "questions.toml").write_text(QUESTIONS)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)

@@ -64,6 +64,28 @@ def test_a_sample_is_written(source: str, tmp_path: Path) -> None:
     assert json.loads(out.with_suffix(".receipt.json").read_text())["asked_by"] == "ann"
 
 
+def test_a_sample_that_stands_for_everybody(source: str, tmp_path: Path) -> None:
+    out = tmp_path / "rows.parquet"
+    rooms = "room=cafe,clinic,hall,lab,office"
+    asked = ["sample", source, "--columns", "room,device,day", "--epsilon", "1", "--out", str(out)]
+    assert run([*asked, "--stands-for", "room", "--domain", rooms, "--noisy"]) == 0
+    assert pq.read_table(out).column_names[-1] == "weight"
+
+
+def test_several_questions_from_a_file(
+    source: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("questions.toml").write_text(
+        'epsilon = 0.4\n[[questions]]\nname = "rooms"\nask = "count"\nby = "room"\nmax_groups = 4\n'
+        '[[questions]]\nask = "sample"\ncolumns = ["room", "day"]\n'
+    )
+    assert run(["run", "questions.toml", source, "--out", "answers"]) == 0
+    assert Path("answers/rooms.csv").exists()
+    assert "answers.html" in capsys.readouterr().out
+    assert run(["run", "questions.toml", source, "--plan"]) == 2
+    assert "one question at a time" in capsys.readouterr().err
+
+
 def test_a_select_and_its_plan(source: str, capsys: pytest.CaptureFixture[str]) -> None:
     query = f"SELECT room, {UNITS} AS n FROM visits GROUP BY room"
     options = ["--epsilon", "0.5", "--max-groups", "4", "--mechanism", "laplace"]

@@ -26,7 +26,8 @@ from onesided.engine.postgres.engine import PostgresEngine
 from onesided.engine.sources import Files
 from onesided.engine.spark.engine import SparkEngine
 from onesided.engine.spark.session import EXACT_NAMES, PINNED, settings
-from onesided.language import BoundPredicate, Predicate, Schema
+from onesided.language import BoundPredicate, Key, Predicate, Schema
+from onesided.language.floats import NAMELESS, named
 from support.engines import WRITERS, EngineName, load, write
 from support.mixed import keys, mixed_corpus, table
 from support.postgres import TestServer
@@ -201,6 +202,18 @@ def test_derived_keys(asked: Asked, cells: pa.Table) -> None:
     for row, values in zip(cells.to_pylist(), found, strict=True):
         for key, value in zip(derived, values, strict=True):
             assert _same(value, key.evaluate(row)), (key.name, row)
+
+
+def test_floats_have_one_name(asked: Asked, cells: pa.Table) -> None:
+    columns = [Key.parse(name).bind(asked.schema) for name in ("f", "single", "f / 3")]
+    writer = WRITERS[asked.engine]
+    texts = [
+        f"coalesce({writer.float_name(each.render(writer))}, '{NAMELESS}')" for each in columns
+    ]
+    for row, found in zip(cells.to_pylist(), asked.select(texts), strict=True):
+        values = [each.evaluate(row) for each in columns]
+        expected = [named(each) if isinstance(each, float) else NAMELESS for each in values]
+        assert list(found) == expected
 
 
 def _same(value: Any, expected: Any) -> bool:

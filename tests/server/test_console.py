@@ -27,6 +27,7 @@ FORMS: dict[str, dict[str, object]] = {
     "touches": {"by": ["room", "", ""], "values": ["", "", ""]},
     "sql": {"statement": SQL, "max_groups": "2"},
 }
+STANDING = {"stands": ["room", "", ""], "stands_values": ["", "", ""], "noisy": "1"}
 ANALYST_PAGES = (
     "/data",
     "/data/visits",
@@ -246,7 +247,7 @@ def test_pages_do_not_tell_neighbours_apart(tmp_path: Path) -> None:
         with serving(file) as server, in_browser(server, server.token("ann")) as ann:
             mark = csrf(ann)
             pages = [ann.get(page).text for page in ANALYST_PAGES]
-            for kind, fields in FORMS.items():
+            for kind, fields in (*FORMS.items(), ("sample", STANDING)):
                 form = {"epsilon": "0.5", **fields, "csrf": mark}
                 pages.append(ann.post(f"/data/visits/ask/{kind}/plan", data=form).text)
                 pages.append(ann.post(f"/data/visits/ask/{kind}", data=form).text)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 import httpx
 import pytest
 
+from onesided.ledger.desk import PersonRole
 from support.pages import csrf, in_browser
 from support.serving import ServerAtWork, describe, serving
 
@@ -98,3 +99,19 @@ def test_a_count_goes_on_in_sql(ann: httpx.Client) -> None:
     page = ann.get(link[1].replace("&amp;", "&")).text
     assert "SELECT room, COUNT(DISTINCT device, day) AS n\nFROM data\nGROUP BY room" in page
     assert "off by about" in page
+
+
+def test_mistakes_of_stewards_stand_beside_their_fields(server: ServerAtWork) -> None:
+    person = {"name": "zoe", "role": "analyst", "dataset": "visits", "days": "9"}
+    budget = {"budget": "30", "why": "a new year"}
+    wrong = {
+        "/people": (person, {"days": "x", "most_in_all": "-1", "most_per_release": "much"}),
+        "/data/visits/budget": (budget, {"budget": "1"}),
+    }
+    with in_browser(server, server.token("sue", PersonRole.STEWARD)) as sue:
+        mark = csrf(sue)
+        for path, (right, mistakes) in wrong.items():
+            for field, text in mistakes.items():
+                page = sue.post(path, data={**right, field: text, "csrf": mark})
+                assert page.status_code == 400
+                assert f'id="fault-{field}" role="alert"' in page.text, (path, field)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import io
 import math
 import re
@@ -12,6 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from onesided.datasets.building import Building
 from onesided.ledger.desk import PersonRole, Rights
 from onesided.report.publication.verification import problems
 from support.pages import ask, csrf, in_browser, well_labelled
@@ -238,3 +240,37 @@ def test_the_chain_is_verified_and_exported(sue: httpx.Client) -> None:
     exported = sue.get("/ledger/ledger.json")
     assert exported.headers["content-disposition"].startswith("attachment")
     assert exported.json()["head"]["hash"] in page
+
+
+def test_the_tour_ends_with_an_open_building_in_five_steps(tmp_path: Path) -> None:
+    (tmp_path / "files").mkdir()
+    Building.simulate(scale=0.0005, seed=7).write(tmp_path / "files")
+    (tmp_path / "onesided.toml").write_text(EMPTY)
+    with (
+        serving(tmp_path / "onesided.toml") as server,
+        in_browser(server, server.token("s", PersonRole.STEWARD)) as sue,
+    ):
+        page = sue.get("/new?tour=1").text
+        for step in range(1, 5):
+            assert f"Tour, {step} of 5." in page
+            sent = sue.post("/new", data=as_filled_in(page))
+            page = sent.text
+        assert sent.headers["location"] == "/data/building?new=1&tour=1"
+        last = sue.get(sent.headers["location"]).text
+        assert "Tour, 5 of 5." in last
+        assert "Tour" not in sue.get("/data/building").text
+
+
+def as_filled_in(page: str) -> dict[str, list[str]]:
+    """What the form of a page sends if nobody changes it."""
+    form = page.partition('action="/new"')[2]
+    found: dict[str, list[str]] = {}
+    for field in re.findall(r"<input[^>]*>", form):
+        name = re.search(r'name="([^"]*)"', field)
+        chosen = "checked" in field or not re.search(r'type="(radio|checkbox)"', field)
+        if name and chosen:
+            value = re.search(r'value="([^"]*)"', field)
+            found.setdefault(name[1], []).append(html.unescape(value[1] if value else ""))
+    for name_, text in re.findall(r'(?s)<textarea id="(\w+)"[^>]*>(.*?)</textarea>', form):
+        found[name_] = [html.unescape(text)]
+    return found

@@ -11,10 +11,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from onesided.datasets.building import Building
 from onesided.ledger.desk import PersonRole, Rights
+from onesided.server.console.kinds import KINDS
 from support.chromium import browser
 from support.desktop import desktop
-from support.serving import describe, serving
+from support.pages import ask, csrf, in_browser
+from support.serving import ServerAtWork, describe, serving
 from support.visits import write_visits
 
 
@@ -145,6 +148,8 @@ def test_a_steward_publishes_a_file_with_odd_values(
             sue.press("Ask, and pay")
             page.wait_for_url("**/releases/*")
             sue.check()
+            for kind in KINDS:
+                sue.go(f"/data/odd/ask/{kind}")
         sue.go("/people")
         page.fill("#name", "ann")
         sue.press("Make a token")
@@ -155,26 +160,70 @@ def test_a_steward_publishes_a_file_with_odd_values(
         sue.go("/ledger")
 
 
+ANALYST_SCREENS = (
+    *("/data", "/account", "/data/visits", "/data/visits/map", "/data/visits/ask"),
+    *(f"/data/visits/ask/{kind}" for kind in KINDS),
+)
+STEWARD_SCREENS = (
+    *("/data", "/people", "/ledger", "/attacker", "/new", "/new?tour=1"),
+    *(f"/data/visits/{each}" for each in ("check", "unit", "policy", "budget")),
+)
+MAP = """
+[datasets.visits.map]
+edges = "edges.csv"
+place = "room"
+time = "ts"
+sensitive = ["clinic"]
+"""
+
+
 @pytest.mark.soak
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [375, 768, 1440, 3840])
 def test_every_page_in_both_themes_at_every_width(
     chromium: Any, tmp_path: Path, theme: str, width: int
 ) -> None:
+    file = describe(tmp_path, seconds=None, server='sources = ["."]')
+    (tmp_path / "edges.csv").write_text("from,to,seconds\ncafe,clinic,60\nclinic,lab,60\n")
+    Building.simulate(scale=0.0005, seed=7).write(tmp_path, overwrite=True)
     write_visits(tmp_path)
-    with serving(describe(tmp_path, seconds=None, server='sources = ["."]')) as server:
-        size = {"width": width, "height": 900}
-        more = {"viewport": size, "color_scheme": theme}
+    file.write_text(file.read_text() + MAP)
+    more = {"viewport": {"width": width, "height": 900}, "color_scheme": theme}
+    with serving(file) as server:
+        answers = asked_before(server)
+        with desktop(chromium, server, "ann", PersonRole.ANALYST, **more) as ann:
+            for path in (*ANALYST_SCREENS, *answers):
+                ann.go(path)
         with desktop(chromium, server, "sue", PersonRole.STEWARD, **more) as sue:
-            for path in (
-                "/data",
-                "/account",
-                "/people",
-                "/ledger",
-                "/new",
-                "/data/visits",
-                "/data/visits/ask",
-                *(f"/data/visits/ask/{kind}" for kind in ("count", "sample", "sum", "mean", "sql")),
-                *(f"/data/visits/{each}" for each in ("check", "unit", "policy", "budget")),
-            ):
+            for path in (*STEWARD_SCREENS, *answers):
                 sue.go(path)
+            sue.go("/new")
+            page = sue.page
+            page.get_by_label("visits.parquet").check()
+            sue.press("Continue")
+            page.check("input[value=device]")
+            sue.press("Continue")
+            page.fill("#policy", "room = 'clinic'")
+            page.click("details.fold summary")
+            for name, value in {"edges": "edges.csv", "place": "room", "time": "ts"}.items():
+                page.select_option(f"#map_{name}", value)
+            page.get_by_text("From the map alone").wait_for()
+            sue.check()
+            sue.press("Continue")
+
+
+def asked_before(server: ServerAtWork) -> list[str]:
+    """The pages of a count, a sample, one with weights, and a SELECT."""
+    counted = {"by": ["room", "", ""], "max_groups": "1", "mechanism": "laplace"}
+    asked = {
+        "count": counted,
+        "histogram": {"column": "device", "edges": "0, 10, 60", "max_groups": "1"},
+        "sample": {"stands": ["room", "", ""], "noisy": "1"},
+        "sql": {"statement": "SELECT COUNT(DISTINCT device, day) AS n FROM data"},
+    }
+    with in_browser(server, server.token("ann")) as ann:
+        mark = csrf(ann)
+        return [
+            ask(server, ann, kind, {"epsilon": "1", **form, "csrf": mark})
+            for kind, form in asked.items()
+        ]

@@ -15,6 +15,7 @@ from onesided.visible import visible
 
 MOST_DRAWN = 60
 """Of more places the names would cover one another."""
+_LEAST_APART, _ROUNDS = 0.3, 200
 _WIDTH, _HEIGHT, _MARGIN = 620, 380, 56
 _OPEN, _SENSITIVE = COLOURS[2], COLOURS[4]
 
@@ -149,23 +150,29 @@ def walked_picture(title: str, closed: ClosedMap) -> Picture | None:
 
 
 def _positions(closed: ClosedMap) -> list[tuple[float, float]]:
-    """Places in the plane, by classical scaling of the least times between them."""
+    """Places in the plane, so that the longer the quickest way, the farther apart they are.
+
+    From a circle on, each place moves to where its distances to all others fit best (SMACOF).
+    """
     edges = closed.edges
     count = len(edges.places)
     times = least_times(edges, np.arange(count), None).astype(float)
     near = times < FAR
     longest = times[near].max(initial=1.0) or 1.0
-    apart = np.where(near, times / longest, 1.5)
-    apart = np.minimum(apart, apart.T)
-    # Where only reachability is known all times are zero: places then lie on a circle.
-    if not apart.any():
-        turns = np.arange(count) * 2 * np.pi / count
-        return list(zip(np.cos(turns).tolist(), np.sin(turns).tolist(), strict=True))
-    centred = np.eye(count) - 1 / count
-    values, vectors = np.linalg.eigh(-0.5 * centred @ apart**2 @ centred)
-    at = vectors[:, [-1, -2]] * np.sqrt(np.maximum(values[[-1, -2]], 0))
-    # A sign is chosen, so that a map is drawn the same way each time.
-    at *= np.where(at[np.abs(at).argmax(axis=0), [0, 1]] < 0, -1, 1)
+    # Of long ways the roots are drawn, so that short ones can be seen beside them.
+    apart = np.sqrt(np.where(near, times / longest, 1.5))
+    apart = np.maximum(np.minimum(apart, apart.T), _LEAST_APART)
+    np.fill_diagonal(apart, 1.0)
+    pull = apart**-2.0
+    np.fill_diagonal(pull, 0.0)
+    weights = np.diag(pull.sum(axis=1)) - pull
+    spread = np.linalg.pinv(weights)
+    turns = np.arange(count) * 2 * np.pi / count
+    at = np.stack([np.cos(turns), np.sin(turns)], axis=1)
+    for _ in range(_ROUNDS):
+        between = np.linalg.norm(at[:, None] - at[None], axis=2)
+        ratio = np.where(between > 0, apart / np.where(between > 0, between, 1), 0) * pull
+        at = spread @ (np.diag(ratio.sum(axis=1)) - ratio) @ at
     return [(float(x), float(y)) for x, y in at]
 
 

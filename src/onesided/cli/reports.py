@@ -64,7 +64,6 @@ def report(
         if rows:
             show_rows(release)
         receipt = release.receipt
-        account = receipt["account"]
         facts = {"written": ", ".join(map(str, written))} if written else {}
         show_facts(
             {
@@ -74,10 +73,19 @@ def report(
                 **_accuracy(release),
                 "mechanism": receipt["mechanism"],
                 "promise": receipt.promise,
-                "cost": f"ε = {account['cost']}; spent {account['spent']} of {account['budget']}, "
-                f"left {account['left']} ({account['ledger']})",
+                "cost": _cost(receipt),
             }
         )
+
+
+def _cost(receipt: Any) -> str:
+    account = receipt["account"]
+    if not account["charges"]:
+        return str(receipt.price)
+    return (
+        f"ε = {account['cost']}; spent {account['spent']} of {account['budget']}, "
+        f"left {account['left']} ({account['ledger']})"
+    )
 
 
 def _held(release: Any) -> dict[str, str]:

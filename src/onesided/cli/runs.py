@@ -28,7 +28,8 @@ from onesided.cli.sources import (
     yes_option,
 )
 from onesided.cli.stop import Stop
-from onesided.errors import OutputError
+from onesided.client.address import is_address
+from onesided.errors import OutputError, RequestError
 
 REPORT = "answers.html"
 
@@ -97,7 +98,9 @@ def run(
         "epsilon": show(total),
         "public": named_values(public, "--public") or None,
     }
-    with opened(**about, stewards=True, **options) as (dataset, _):
+    if plan and is_address(about["source"]):
+        raise RequestError("At a server plan one question at a time, with onesided plan.")
+    with opened(**about, **options) as (dataset, _):
         if plan:
             _plan(dataset, wishes, asked, as_json=as_json)
             return

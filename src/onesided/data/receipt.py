@@ -67,6 +67,8 @@ class Receipt:
     def price(self) -> str:
         """What it cost, and what is left, in words."""
         account = self.content["account"]
+        if not account["charges"]:
+            return "nothing: it asks nothing of the data"
         return f"ε = {account['cost']}; {account['left']} of {account['budget']} left"
 
     def __repr__(self) -> str:

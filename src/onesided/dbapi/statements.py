@@ -101,7 +101,8 @@ def options_of(pairs: Iterator[tuple[str, str]]) -> dict[str, Any]:
 
 def _options_in(comment: str) -> dict[str, Any] | None:
     """The options of a comment; None where it is a comment like any other."""
-    inside = comment[2:-2] if comment.startswith("/*") else comment[2:]
+    # Tools that take comments away leave those that are meant for a database: /*+ … */.
+    inside = comment[2:-2].removeprefix("+") if comment.startswith("/*") else comment[2:]
     first = _OPTION.match(inside.strip())
     if first is None or first[1] not in OPTIONS:
         return None

@@ -14,13 +14,17 @@ from typing import ClassVar
 
 from onesided.errors import SourceError
 from onesided.language import Type, Writer
+from onesided.language.floats import NAMELESS
 
 #: Seven hexadecimal digits: the rank of a group fits beside them in a 64-bit integer.
 DIGEST_DIGITS = 7
-#: The types whose values are spelt alike on every engine: those of unit keys, and of group keys
-#: where each unit is cut to some of its groups.
+#: The types of group keys that are spelt alike on every engine, where each unit is cut to some of
+#: its groups. Floats are only nearly told apart, which is enough there.
 NAMED_TYPES = frozenset(
-    {Type.INTEGER, Type.WIDE_INTEGER, Type.TEXT, Type.BOOLEAN, Type.DATE, Type.TIMESTAMP}
+    {
+        *(Type.INTEGER, Type.WIDE_INTEGER, Type.TEXT, Type.BOOLEAN, Type.DATE, Type.TIMESTAMP),
+        Type.FLOAT,
+    }
 )
 
 
@@ -154,5 +158,10 @@ class Flavour(ABC):
 
     def group_text(self, parts: list[tuple[str, Type]]) -> str:
         """A text for the key of a group, which may hold NULL; of types in `NAMED_TYPES`."""
-        pieces = [f"coalesce(({self._piece(*part)}), '~')" for part in parts]
+        pieces = [f"coalesce(({self._named(*part)}), '{NAMELESS}')" for part in parts]
         return " || '|' || ".join(pieces)
+
+    def _named(self, expression: str, kind: Type) -> str:
+        if kind is Type.FLOAT:
+            return self.writer.float_name(expression)
+        return self._piece(expression, kind)

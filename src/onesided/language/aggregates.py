@@ -29,6 +29,8 @@ AGGREGATES = (*_PLAIN, exp.Filter)
 _INSTEAD: tuple[tuple[tuple[type[exp.Expression], ...], str], ...] = (
     ((exp.Max, exp.Min, exp.First, exp.Last, exp.AnyValue, exp.ArgMax, exp.ArgMin),
      "it shows a single record; ask for a quantile, such as QUANTILE_CONT(…, 0.99)"),
+    ((exp.Mode,),
+     "it would show which value is the most frequent without noise; GROUP BY it and count"),
     ((exp.ArrayAgg, exp.GroupConcat), "it shows single records; ask for a sample instead"),
 )  # fmt: skip
 

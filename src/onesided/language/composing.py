@@ -97,6 +97,8 @@ class _Composing:
             return self._together(inner, named, depth)
         statement = self.check(inner)
         source = statement.args.get("from_")
+        if source is None and not is_asked(statement):
+            return _Made(statement.copy())  # constants, which ask nothing
         found, alias = (None, "") if source is None else self._source(source.this, named, depth)
         if isinstance(found, _Asked | _Made):
             return self._around(statement, named, depth)

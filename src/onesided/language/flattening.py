@@ -71,6 +71,8 @@ def _joined(
     if joins:
         _say_table(inner, projection)
     for join in joins:
+        if join.args.get("method"):
+            raise RequestError("NATURAL JOIN around a subquery is not allowed: write ON or USING.")
         for using in join.args.get("using") or ():
             other = exp.column(using.name, table=join.this.alias_or_name, quoted=True)
             own = exp.column(using.name, table=alias, quoted=True)

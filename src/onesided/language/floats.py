@@ -17,6 +17,8 @@ LARGEST_FACTOR, LEAST_FACTOR = 1e150, 1e-150
 
 LARGEST_ROUNDED = 2.0**51
 """Floats up to here have halves, and are rounded."""
+FINE = 2.0**30
+"""Into so many parts the distance from a whole number is cut where a float names a group."""
 TO_EVEN = 1.5 * 2.0**52
 """Added to such a float and taken away again, it leaves the whole number next to it.
 
@@ -56,3 +58,15 @@ def rounded(way: Rounding, number: float) -> int | None:
             return math.ceil(number - 0.5) if number < 0 else math.floor(number + 0.5)
         case Rounding.CAST:
             return round(number)
+
+
+def named(number: float) -> str:
+    """A text by which units choose among groups: near floats may share it, engines do not part."""
+    whole = rounded(Rounding.FLOOR, number)
+    if whole is None:
+        return NAMELESS
+    return f"{whole}.{rounded(Rounding.FLOOR, (number - math.floor(number)) * FINE)}"
+
+
+NAMELESS = "~"
+"""For NULL, NaN and what is too large to have a fraction."""

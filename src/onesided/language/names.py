@@ -17,6 +17,7 @@ from onesided.language.types import Schema
 _INNER = ("", "INNER")
 _OUTER = ("LEFT", "LEFT OUTER")
 _CROSS = "CROSS"
+_NATURAL = "NATURAL"
 
 
 @dataclass(frozen=True)
@@ -86,8 +87,9 @@ def read_names(statement: exp.Select, catalogue: Catalogue) -> tuple[Names, exp.
     source = statement.args.get("from_")
     if source is None:
         raise RequestError(f"Name the table: FROM {catalogue.names[0]}.")
-    name, alias = _table(source.this)
     known = [each.lower() for each in catalogue.names]
+    _data_first(statement, known)
+    name, alias = _table(source.this)
     if name.lower() not in known:
         raise RequestError(f"The table is called {catalogue.names[0]} here, not {name}.")
     names = Names(alias.lower(), catalogue.schema, {})
@@ -96,6 +98,25 @@ def read_names(statement: exp.Select, catalogue: Catalogue) -> tuple[Names, exp.
     for node in statement.args.get("joins") or ():
         names, conditions = _with_join(names, node, catalogue, conditions)
     return names, _conjunction(conditions)
+
+
+def _data_first(statement: exp.Select, known: Sequence[str]) -> None:
+    """`FROM rooms JOIN visits` is written the other way round, since rows are those of the data."""
+    source = statement.args["from_"]
+    for join in statement.args.get("joins") or ():
+        if type(source.this) is not exp.Table or source.this.name.lower() in known:
+            return
+        if type(join.this) is exp.Table and join.this.name.lower() in known:
+            side = str(join.args.get("side") or "").upper()
+            if side == "LEFT":
+                raise RequestError(
+                    f"LEFT JOIN {join.this.name} is not allowed: it would list rows of a public "
+                    "table without any of the data; write the data set first."
+                )
+            join.set("side", "LEFT" if side == "RIGHT" else None)
+            first, second = source.this.copy(), join.this.copy()
+            source.set("this", second)
+            join.set("this", first)
 
 
 def _conjuncts(node: object) -> list[exp.Expression]:
@@ -120,16 +141,23 @@ def _with_join(
     """The names with one table more, and the conditions of WHERE that do not join it."""
     words = (node.args.get(part) for part in ("method", "side", "kind"))
     kind = " ".join(str(word) for word in words if word).upper()
+    natural = kind.startswith(_NATURAL)
+    kind = kind.removeprefix(_NATURAL).strip()
     if kind not in (*_INNER, *_OUTER, _CROSS):
         raise RequestError(
             f"{kind} JOIN is not allowed: public tables are joined by [LEFT] JOIN … USING or ON."
         )
-    only(node, "this", "kind", "side", "using", "on")
+    only(node, "this", "kind", "side", "using", "on", "method")
     name, alias = _table(node.this)
     beside = {each.lower(): each for each in catalogue.beside}
     declared = {each.lower(): each for each in catalogue.public}
     secret = beside.get(name.lower())
     table = declared.get(name.lower()) if secret is None else secret
+    if name.lower() in [each.lower() for each in catalogue.names]:
+        raise RequestError(
+            f"{name} is joined with itself: that would put records of units side by side. Count "
+            "units by conditions on their rows, or add a column to the data that says it."
+        )
     if table is None:
         raise RequestError(f"{name} is not declared as a public table; only those can be joined.")
     schema = catalogue.public[table] if secret is None else catalogue.beside_schema(table)
@@ -139,7 +167,8 @@ def _with_join(
         again and (secret is not None or alias in catalogue.public)
     ):
         raise RequestError(f"The table {alias} is named twice; each can be joined once.")
-    pairs = _using(node, names, schema) or _on(node, names, alias.lower(), schema)
+    pairs = _shared(names, schema) if natural else _using(node, names, schema)
+    pairs = pairs or _on(node, names, alias.lower(), schema)
     if not pairs and kind in ("", _CROSS):
         joining = [part for part in conditions if _joins(part, names, alias.lower())]
         conditions = [part for part in conditions if not any(part is each for each in joining)]
@@ -191,6 +220,12 @@ def _using(node: exp.Join, names: Names, schema: Schema) -> list[tuple[str, str]
     return [(names.schema.resolve(name), schema.resolve(name)) for name in listed]
 
 
+def _shared(names: Names, schema: Schema) -> list[tuple[str, str]]:
+    """NATURAL JOIN: by all columns of one name."""
+    own = {name.lower(): name for name in names.schema}
+    return [(own[name.lower()], name) for name in schema if name.lower() in own]
+
+
 def _on(node: exp.Join, names: Names, alias: str, schema: Schema) -> list[tuple[str, str]]:
     """The pairs of `a.x = b.y AND …`, one side of each from the data, the other from `alias`."""
     pairs: list[tuple[str, str]] = []
@@ -211,16 +246,27 @@ def _pair(node: exp.EQ, names: Names, alias: str, schema: Schema) -> tuple[str, 
     for side in (unwrapped(node.this), unwrapped(node.args["expression"])):
         if type(side) is not exp.Column:
             raise RequestError(f"{shown(side)} is not allowed in ON: compare columns by = and AND.")
-        table = side.args.get("table")
-        if table is None:
-            raise RequestError(f"Write {side.name} in ON with its table, as table.{side.name}.")
-        public = table.name.lower() == alias
-        if not public and table.name.lower() != names.data:
-            raise RequestError("A public table is joined by columns of the data, not of another.")
+        public = _is_public(side, names, alias, schema)
         sides[public] = (schema if public else names.schema).resolve(side.name)
     if len(sides) != 2:
         raise RequestError(f"{shown(node)} must compare the data with the public table.")
     return sides[False], sides[True]
+
+
+def _is_public(side: exp.Column, names: Names, alias: str, schema: Schema) -> bool:
+    """Whether a column in ON is of the public table; of the data else."""
+    table = side.args.get("table")
+    if table is None:
+        sides = [
+            any(side.name.lower() == known.lower() for known in each)
+            for each in (names.schema, schema)
+        ]
+        if all(sides):
+            raise RequestError(f"Write {side.name} in ON with its table, as table.{side.name}.")
+        return sides[1]
+    if table.name.lower() not in (alias, names.data):
+        raise RequestError("A public table is joined by columns of the data, not of another.")
+    return bool(table.name.lower() == alias)
 
 
 def _table(node: object) -> tuple[str, str]:

@@ -8,6 +8,7 @@ go through the same parser as everywhere else.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations, product
 from types import MappingProxyType
 
@@ -127,10 +128,7 @@ class _Reading:
 
     def select(self) -> Select:
         sets = self._grouped()
-        outputs = tuple(map(self._output, self._items))
-        listed = [output.name.lower() for output in outputs]
-        if len(set(listed)) != len(listed):
-            raise RequestError("Two columns of the result have one name; give one an alias.")
+        outputs = self._outputs()
         having, order, qualify = self._having(), self._order(), self._qualify()
         self._check_windows()
         if not self._figures:
@@ -152,6 +150,23 @@ class _Reading:
             limit=limit,
             offset=offset,
         )
+
+    def _outputs(self) -> tuple[Output, ...]:
+        """The columns of the answer. Names that nobody gave and that are alike get a number."""
+        outputs = tuple(map(self._output, self._items))
+        given = [item.alias.lower() for item in self._items if item.alias]
+        if len(set(given)) != len(given):
+            raise RequestError("Two columns of the result have one name; give one an alias.")
+        taken = set(given)
+        found = []
+        for item, output in zip(self._items, outputs, strict=True):
+            name, number = output.name, 0
+            while not item.alias and name.lower() in taken:
+                number += 1
+                name = f"{output.name}_{number}"
+            taken.add(name.lower())
+            found.append(replace(output, name=name))
+        return tuple(found)
 
     def _output(self, item: SelectItem) -> Output:
         text = self._released(item.node, aliases_first=False)

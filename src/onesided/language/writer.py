@@ -17,6 +17,7 @@ from typing import ClassVar
 from onesided.language.canonical import literal_text
 from onesided.language.evaluation import LOWER_LETTERS, UPPER_LETTERS
 from onesided.language.floats import (
+    FINE,
     LARGEST_FACTOR,
     LARGEST_ROUNDED,
     LARGEST_TERM,
@@ -181,7 +182,7 @@ class Writer(ABC):
                 negated = self.checked(Operator.MINUS, "0", text)
                 return f"(CASE WHEN {text} < 0 THEN {negated} ELSE {text} END)"
             case Rounded(way, operand):
-                return self._rounded(way, self.write(operand))
+                return self.rounded(way, self.write(operand))
             case AsText(operand):
                 return self.as_text(self.write(operand))
             case Concat(operands):
@@ -196,7 +197,16 @@ class Writer(ABC):
             case _:
                 raise AssertionError(f"{type(node).__name__} cannot be rendered")
 
-    def _rounded(self, way: Rounding, text: str) -> str:
+    def float_name(self, text: str) -> str:
+        """As `named` says it, and NULL where it says that there is no name."""
+        fraction = f"(({text} - floor({text})) * {self._float(FINE)})"
+        whole, part = (
+            self.as_text(self.rounded(Rounding.FLOOR, each)) for each in (text, fraction)
+        )
+        return f"({whole} || '.' || {part})"
+
+    def rounded(self, way: Rounding, text: str) -> str:
+        """A whole number near a float, within the bounds."""
         zero, half, magic = (self._float(each) for each in (0.0, 0.5, TO_EVEN))
         match way:
             case Rounding.FLOOR | Rounding.CEILING:

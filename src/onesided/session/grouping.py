@@ -266,7 +266,7 @@ def check_choice(keys: tuple[BoundKey, ...]) -> None:
         if key.type not in NAMED_TYPES:
             raise RequestError(
                 f"max_groups needs keys that are spelt in one way, and {key.name} is a "
-                f"{key.type.value}; group by another column."
+                f"{key.type.value}; group by CAST({key.name} AS DOUBLE) or by another column."
             )
 
 

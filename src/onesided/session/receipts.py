@@ -107,7 +107,7 @@ def together(receipts: Sequence[Receipt], facts: DatasetFacts, policy_sql: str) 
         "guarantee": guarantee(loss, policy_sql, facts.unit, facts.promised, facts.extra),
         "noise": "; ".join(dict.fromkeys(str(each["noise"]) for each in receipts)),
         "account": {
-            **accounts[-1],
+            **(accounts[-1] if accounts else {}),
             "charges": [number for account in accounts for number in account["charges"]],
             "cost": show(sum(costs, start=Fraction(0))),
         },

@@ -177,6 +177,7 @@ def test_errors_are_those_of_the_standard_with_our_sentences(
     [
         (f"SELECT {UNITS} FROM data", None, Fraction(1, 2)),
         (f"SELECT {UNITS} FROM data /* epsilon=0.1 */", None, Fraction(1, 10)),
+        (f"SELECT {UNITS} FROM data /*+ epsilon=0.1 */", None, Fraction(1, 10)),
         (f"SELECT {UNITS} FROM data -- epsilon = 1/10", None, Fraction(1, 10)),
         (f"/* epsilon=0.1 max_groups=3 */ SELECT {UNITS} FROM data", None, Fraction(1, 10)),
         (f"SELECT {UNITS} FROM data", {"epsilon": "0.1"}, Fraction(1, 10)),

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator, Sequence
-from datetime import date, datetime
-from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -14,6 +11,7 @@ import pytest
 import onesided as osd
 from onesided.errors import InputError
 from onesided.randomness import seeded
+from support.analysts.answers import CLOSE, difference
 from support.analysts.corpus import FIELDS, AnalystStatement, database, statements
 from support.analysts.field import Field
 from support.analysts.grammar import PAGE, page, section, verdicts
@@ -23,8 +21,6 @@ EXACT = 10**6
 STRIDE = 7
 #: At least this share is answered; the rest says in one sentence why not.
 ANSWERED = 0.75
-#: Steps of a grid, and totals of units that noise still moves a little.
-CLOSE = 5e-3
 #: DuckDB places a quantile between two of a few values, and counts a value as often as it occurs.
 CLOSE_IN_RANK = 0.13
 IN_RANK = re.compile(r"\b(median|quantile|percentile)", re.IGNORECASE)
@@ -84,29 +80,6 @@ def asked(request: pytest.FixtureRequest) -> Iterator[Asked]:
     asked.plain.close()
 
 
-def comparable(value: Any) -> Any:
-    match value:
-        case bool():
-            return value
-        case Decimal() | int() | float():
-            return None if math.isnan(value) else float(value)
-        case datetime():
-            return value.isoformat()
-        case date():
-            return datetime(value.year, value.month, value.day).isoformat()
-        case _:
-            return value
-
-
-def same(one: Any, other: Any, close: float = CLOSE) -> bool:
-    if isinstance(one, list) and isinstance(other, list):
-        pairs = zip(map(comparable, one), map(comparable, other), strict=True)
-        return all(same(*pair, close) for pair in pairs)
-    if isinstance(one, float) and isinstance(other, float):
-        return math.isclose(one, other, rel_tol=close, abs_tol=CLOSE)
-    return bool(one == other)
-
-
 def assert_as_plain(asked: Asked, chosen: Sequence[AnalystStatement]) -> None:
     answered, refusals = 0, []
     for statement in chosen:
@@ -118,25 +91,11 @@ def assert_as_plain(asked: Asked, chosen: Sequence[AnalystStatement]) -> None:
         answered += 1
         if (asked.field.name, statement.line) in OTHERWISE:
             continue
-        # Rows that are alike in what the statement sorts by stand in any order.
-        found, plain = (
-            sorted([tuple(map(comparable, row)) for row in each], key=repr_of_keys)
-            for each in (rows, asked.expected(statement))
-        )
-        assert len(found) == len(plain), statement.sql
         close = CLOSE_IN_RANK if IN_RANK.search(statement.sql) else CLOSE
-        for one, other in zip(found, plain, strict=True):
-            pairs = zip(one, other, strict=True)
-            assert all(same(*pair, close) for pair in pairs), (statement.sql, one, other)
+        apart = difference(rows, asked.expected(statement), close)
+        assert not apart, f"{statement.sql}: {apart}"
     assert answered > 0
     assert all("\n" not in each and each.endswith((".", "?")) for each in refusals)
-
-
-def repr_of_keys(row: tuple[Any, ...]) -> list[str]:
-    """Sorts by what is no number first, since numbers differ a little."""
-    return [str(cell) for cell in row if not isinstance(cell, float)] + [
-        f"{cell:020.1f}" for cell in row if isinstance(cell, float)
-    ]
 
 
 def test_some_statements_mean_what_they_say(asked: Asked) -> None:

@@ -429,7 +429,7 @@ REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
         "one type",
     ),
     "another table": ("SELECT COUNT(*) FROM elsewhere", {}, "called visits"),
-    "a subquery": ("SELECT COUNT(*) FROM (SELECT 1)", {}, "subquery"),
+    "a subquery": ("SELECT COUNT(*) FROM (SELECT * FROM elsewhere)", {}, "called visits"),
 }
 
 

@@ -32,6 +32,11 @@ TRIPS = pa.table(
     }
 )
 ANSWERED = (
+    "SELECT district, COUNT(*) FROM stops s JOIN trips t ON s.code = t.stop GROUP BY 1 ORDER BY 1",
+    "SELECT district, COUNT(*) FROM stops RIGHT JOIN trips ON code = stop GROUP BY 1 ORDER BY 1",
+    "SELECT height, COUNT(*), COUNT(*) + 1, COUNT(*) FROM trips JOIN stops ON stop = code "
+    "GROUP BY 1 ORDER BY 1",
+    "SELECT 1 + 1, upper('x')",
     "SELECT COUNT(*) FROM trips WHERE start IN (SELECT code FROM stops WHERE district = 'new')",
     "SELECT COUNT(*) FROM trips WHERE start NOT IN (SELECT code FROM stops WHERE lift)",
     "SELECT COUNT(*) FROM trips WHERE start IN (SELECT code FROM stops WHERE height > 1000)",
@@ -103,6 +108,9 @@ def test_each_is_answered_as_plain_duckdb_does(trips: osd.Dataset, statement: st
             "ON d.district = t.stop",
             "tell its rows apart",
         ),
+        ("SELECT COUNT(*) FROM trips a JOIN trips b ON a.card = b.card", "joined with itself"),
+        ("SELECT MODE(stop) FROM trips", "GROUP BY it"),
+        ("SELECT COUNT(*) FROM stops LEFT JOIN trips ON code = stop", "write the data set first"),
         ("SELECT COUNT(*) FROM trips JOIN (SELECT code FROM stops) ON code = stop", "name"),
     ],
 )
@@ -113,3 +121,21 @@ def test_what_is_no_lookup_of_public_facts_is_refused(
     with pytest.raises(InputError, match=named):
         asked(trips, statement)
     assert trips.budget.spent == spent
+
+
+def test_constants_are_free(trips: osd.Dataset) -> None:
+    spent = trips.budget.spent
+    released = trips.sql("SELECT 1 AS one", epsilon=1)
+    assert released.table.to_pylist() == [{"one": 1}]
+    assert "nothing" in released.receipt.price
+    assert "nothing" in str(released)
+    assert trips.budget.spent == spent
+    with pytest.raises(InputError, match="costs nothing"):
+        trips.plan.sql("SELECT 1", epsilon=1)
+
+
+def test_columns_without_a_name_are_told_apart(trips: osd.Dataset) -> None:
+    released = trips.sql("SELECT COUNT(*), COUNT(*), COUNT(*) AS n FROM trips", epsilon=1)
+    assert released.table.column_names == ["count(*)", "count(*)_1", "n"]
+    with pytest.raises(InputError, match="one name"):
+        trips.sql("SELECT COUNT(*) AS n, COUNT(start) AS n FROM trips", epsilon=1)

@@ -46,6 +46,7 @@ from onesided.engine.base import (
 )
 from onesided.engine.sources import Files, file_tag
 from onesided.language import BoundKey, BoundPredicate, Field, Predicate, Schema, Type
+from onesided.language.floats import named
 from onesided.language.query import public_column
 from onesided.language.tree import Column
 
@@ -170,6 +171,8 @@ def _plain(value: Any) -> Any:
 
 def _piece(value: Any) -> str:
     match value:
+        case float():
+            return named(value)
         case bool():
             return "t" if value else "f"
         case FarDay():

@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from onesided.data.values import python_rows
+from onesided.language.floats import named
 
 _DIGITS = 7
 _EPOCH = datetime(1970, 1, 1)
@@ -74,6 +75,8 @@ def _delimited(value: Any) -> str:
 
 def _piece(value: Any) -> str:
     match value:
+        case float():
+            return named(value)
         case bool():
             return "t" if value else "f"
         case int():
@@ -91,5 +94,8 @@ def _piece(value: Any) -> str:
 
 
 def _order(row: Sequence[Any]) -> tuple[Any, ...]:
-    """The order of SQL, NULL first."""
-    return tuple((each is not None, each if each is not None else 0) for each in row)
+    """The order of SQL, NULL first and NaN last."""
+    return tuple(
+        (each is not None, each != each, 0 if each is None or each != each else each)
+        for each in row
+    )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from onesided.data.planned.plan import Plan
+from onesided.data.planned.sample import SamplePlan
 from onesided.errors import LedgerError, SourceError
 from onesided.ledger.desk import JobState
 from onesided.mechanisms.rr import RandomizedResponse
@@ -144,14 +146,19 @@ def _seconds(call: ApiCall, kind: str, data: FrozenDataset) -> float | None:
 
 
 def plan(call: ApiCall) -> Reply:
+    return Reply(planned(call).to_json(), log={"kind": call.body["kind"]})
+
+
+def planned(call: ApiCall) -> Plan | SamplePlan:
+    """The plan as Python has it, which knows its errors at every other ε as well."""
     hosted = call.dataset
     kind = call.body["kind"]
     rights = call.caller.rights(call.served.desk, hosted.account_name)
     if rights is not None and rights.kinds is not None and kind not in rights.kinds:
         raise Problem(403, f"You may not ask questions of the kind {kind} here.")
     given = {name: each for name, each in call.body.items() if name != "kind"}
-    found = getattr(hosted.data.plan, kind)(**arguments(kind, given))
-    return Reply(found.to_json(), log={"kind": kind})
+    found: Plan | SamplePlan = getattr(hosted.data.plan, kind)(**arguments(kind, given))
+    return found
 
 
 def open_snapshot(call: ApiCall) -> Reply:

@@ -72,13 +72,13 @@ def attacker_views(before: float, epsilon: float) -> tuple[AttackerView, ...]:
         ),
         _view(
             "Filtering, and removing some at random",
-            f"Of the others {NAIVE_SHARE:.0%} are left out too.",
+            f"Of the others {NAIVE_SHARE:.0%} are left out, whoever they are.",
             before,
             NAIVE_SHARE,
         ),
         _view(
             "One-sided privacy",
-            "Each of the others is left out with probability e^−ε.",
+            f"Of the others {100 * math.exp(-epsilon):.3g}% are left out, by a coin for each.",
             before,
             math.exp(-epsilon),
         ),

@@ -84,11 +84,17 @@ class PageCall:
 
     def reply(self, handler: Handler, said: Any = None, accept: str = "*/*", **path: str) -> Reply:
         """The same, with its status and headers."""
+        return handler(self.request_to(handler, said, accept, **path))
+
+    def request_to(
+        self, handler: Handler, said: Any = None, accept: str = "*/*", **path: str
+    ) -> ApiCall:
+        """A request that the API has checked, as it comes to one of its functions."""
         route = route_of(handler)
         if self.who.role not in route.roles:
             raise Problem(403, "This is not yours to do or see.")
         body = None if route.body is None else route.body.read("", said)
-        return handler(self.call({**self.path, **path}, said, body, accept))
+        return self.call({**self.path, **path}, said, body, accept)
 
     def call(
         self,

@@ -14,6 +14,7 @@ _MARKED = {
     "timestamp": "datetime.datetime.fromisoformat",
     "decimal": "decimal.Decimal",
 }
+_COMMANDS = ("count", "sample", "sum", "mean", "quantile", "histogram", "distinct", "sql")
 _PYTHON = "import onesided as osd\n\nds = osd.connect({address!r})  # your token: ONESIDED_TOKEN\n"
 
 
@@ -28,9 +29,10 @@ def question_ways(served: Served, dataset: str, body: Mapping[str, Any]) -> dict
     address = f"{origin(served)}/{dataset}"
     kind = body["kind"]
     fields = {name: each for name, each in body.items() if name != "kind"}
+    command = {"Command line": _command(address, kind, fields)} if kind in _COMMANDS else {}
     return {
         "Python": _python(address, kind, fields),
-        "Command line": _command(address, kind, fields),
+        **command,
         "HTTP": _http(f"{origin(served)}/api/v1/datasets/{dataset}/questions", body),
     }
 

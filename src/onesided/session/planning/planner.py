@@ -345,7 +345,9 @@ class Planner:
         """The figures of one answer, all of the same groups and at the same share of ε."""
         with self.turn:
             pricing = self._pricing()
-            first = next(iter(asked(aim.epsilon or MOST_PLANNED).values()))
+            first = next(iter(asked(aim.epsilon or MOST_PLANNED).values()), None)
+            if first is None:
+                raise RequestError("This asks nothing of the data: it costs nothing.")
             basis = self._basis(pricing, first.groups, first.scope, supposing)
             exact = aim.epsilon_for(lambda epsilon: _largest(asked(epsilon), basis.supposed))
             figures = asked(exact or MOST_PLANNED)

@@ -113,7 +113,7 @@ def _composed(found: ComposedSelect, limits: Limits, together: JointReceipt) -> 
 
     first = asked(together.epsilon)
     first.outer.check(_named([part.example for part in first.parts]))
-    return asked(together.epsilon / len(first.figures))
+    return asked(together.epsilon / max(1, len(first.figures)))
 
 
 def _named(tables: Sequence[pa.Table]) -> Mapping[str, pa.Table]:

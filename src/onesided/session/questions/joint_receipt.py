@@ -27,7 +27,7 @@ class JointReceipt:
         """One receipt for the whole: the sums of what the figures' receipts say, and these."""
         receipts = list(figures.values())
         return {
-            **receipts[-1].content,
+            **(receipts[-1].content if receipts else self._of_nothing()),
             **together(receipts, self.facts, policy_text(self.scope.policy)),
             "kind": ReleaseKind.SQL.value,
             "request": {
@@ -39,4 +39,15 @@ class JointReceipt:
             "figure": "; ".join(f"{name}: {each.figure}" for name, each in figures.items()),
             "error": {name: each["error"] for name, each in figures.items()},
             "figures": {name: dict(each.content) for name, each in figures.items()},
+        }
+
+    def _of_nothing(self) -> dict[str, Any]:
+        """What the receipt of constants says beside the loss, which is none."""
+        return {
+            "dataset": self.facts.name,
+            "unit": str(self.facts.unit),
+            "policy": {"sql": policy_text(self.scope.policy)},
+            "snapshot": None,
+            "purpose": "",
+            "asked_by": "",
         }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from markupsafe import Markup
@@ -171,6 +172,8 @@ def _shown(release: Release | None) -> dict[str, Any]:
     if release is None:
         return found
     headings, rows = release_cells(release)
+    if isinstance(release, WeightedSample):
+        rows = [[*row[:-1], replace(row[-1], text=f"{float(row[-1].text):.4g}")] for row in rows]
     chart, why = "", ""
     if isinstance(release, TableRelease | WeightedSample):
         chart, why = _chart(release)

@@ -55,7 +55,7 @@ def _allowed(call: PageCall, dataset: str) -> list[KindOfQuestion]:
 def live_plan(call: PageCall) -> Seen:
     facts = call.api(show_dataset)
     kind = _kind(call)
-    return Shown("plan.html", planned(call, facts, kind))
+    return Shown("plan_live.html", planned(call, facts, kind))
 
 
 def take_question(call: PageCall) -> Seen:

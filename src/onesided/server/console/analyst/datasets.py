@@ -9,6 +9,7 @@ from onesided.server.api.accounts import show_account
 from onesided.server.api.datasets import list_datasets, show_dataset
 from onesided.server.api.releases import list_releases
 from onesided.server.console.page import ConsolePage, PageCall, Seen, Shown
+from onesided.server.console.steward.tour import told
 from onesided.server.console.wording import asked_in_words
 
 MOST_LISTED = 200
@@ -37,6 +38,7 @@ def show_one(call: PageCall) -> Seen:
             "releases": shown,
             "more": len(releases) - len(shown),
             "new": "new" in call.query,
+            **(told(call, "open") if call.who.is_steward else {"tour": None}),
         },
     )
 

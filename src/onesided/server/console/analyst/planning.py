@@ -7,17 +7,18 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from onesided.errors import InputError
+from onesided.data.planned.plan import Plan
+from onesided.data.planned.sample import SamplePlan
 from onesided.loss import privacy_loss, show
 from onesided.server.api.accounts import show_account
 from onesided.server.api.datasets import plan
+from onesided.server.api.datasets import planned as planned_there
 from onesided.server.console.as_sql import as_sql
 from onesided.server.console.faults import fault_of, is_empty_yet, plainly
 from onesided.server.console.forms import BEST_ONE, Body, plan_of, question, typed
 from onesided.server.console.kinds import KindOfQuestion
 from onesided.server.console.page import PageCall, refusal
 from onesided.server.console.same import question_ways
-from onesided.server.problems import Problem
 
 BEST = 3
 _SCALES = (("half the price", Fraction(1, 2)), ("twice the price", Fraction(2)))
@@ -51,12 +52,12 @@ def planned(call: PageCall, facts: Mapping[str, Any], kind: KindOfQuestion) -> d
         body["epsilon"] = body["epsilon"] or typed(call)["epsilon"]
         if not kind.planned:
             return found | _unplanned(call, facts, body)
-        known = plan_for(call, body)
+        made = _plan(call, body)
     except Exception as error:
         said = refusal(error, steward=call.who.is_steward)
         at = "" if is_empty_yet(said) else fault_of(said, in_form(call, kind))
         return {**found, "said": plainly(said), "fault": at, "untouched": not call.form}
-    return found | _shown(call, facts, kind, body, known)
+    return found | _shown(call, facts, kind, body, made)
 
 
 def in_form(call: PageCall, kind: KindOfQuestion) -> dict[str, Any]:
@@ -73,8 +74,13 @@ def _unplanned(call: PageCall, facts: Mapping[str, Any], body: Body) -> dict[str
 
 
 def _shown(
-    call: PageCall, facts: Mapping[str, Any], kind: KindOfQuestion, body: Body, known: Body
+    call: PageCall,
+    facts: Mapping[str, Any],
+    kind: KindOfQuestion,
+    body: Body,
+    made: Plan | SamplePlan,
 ) -> dict[str, Any]:
+    known = _ready(made, body)
     best = [each for each in known.get("options", []) if not each["refusal"]][:BEST]
     mechanism = call.text("mechanism", BEST_ONE)
     chosen = _chosen(known, mechanism)
@@ -87,7 +93,7 @@ def _shown(
         "best": [{**each, "error": error_of(each)} for each in best],
         "chosen": chosen,
         "error": None if chosen is None else error_of(chosen),
-        "scaled": _scaled(call, body, chosen),
+        "scaled": _scaled(made, body, chosen),
         "sql": sql,
         "plan_epsilon": body["epsilon"],
         "plan_bound": _bound(body),
@@ -103,7 +109,15 @@ def _bound(body: Body) -> Any:
 
 def plan_for(call: PageCall, body: Body) -> Body:
     """The plan of a question; where its bound on groups is to be found, none is missing."""
-    known: Body = call.api(plan, plan_of(body))
+    return _ready(_plan(call, body), body)
+
+
+def _plan(call: PageCall, body: Body) -> Plan | SamplePlan:
+    return planned_there(call.request_to(plan, plan_of(body)))
+
+
+def _ready(made: Plan | SamplePlan, body: Body) -> Body:
+    known = made.to_json()
     if body.get("max_groups") != "auto":
         return known
     found = known["bounds"] is not None
@@ -138,20 +152,18 @@ def best_mechanism(known: Mapping[str, Any]) -> Body:
     return {} if best is None or best["mechanism"] == "auto" else {"mechanism": best["mechanism"]}
 
 
-def _scaled(call: PageCall, body: Body, chosen: Mapping[str, Any] | None) -> list[dict[str, Any]]:
+def _scaled(
+    made: Plan | SamplePlan, body: Body, chosen: Mapping[str, Any] | None
+) -> list[dict[str, Any]]:
     """What another ε would buy: the same question, cheaper and dearer."""
-    if chosen is None or body["kind"] not in ("count", "sample"):
+    if chosen is None or not isinstance(made, Plan) or made.error_at is None:
         return []
+    row = next(each for each in made.rows if each.mechanism == chosen["mechanism"])
     found = []
     for name, scale in _SCALES:
-        try:
-            epsilon = show(privacy_loss(body["epsilon"]) * scale)
-            planned = plan_for(call, {**body, "epsilon": epsilon})
-        except (InputError, Problem):
-            continue
-        other = _chosen(planned, chosen["mechanism"])
-        if other is not None:
-            found.append({"name": name, "epsilon": epsilon, "error": error_of(other)})
+        epsilon = privacy_loss(body["epsilon"]) * scale
+        error = made.error_at(row, row.epsilon * scale)
+        found.append({"name": name, "epsilon": show(epsilon), "error": error})
     return found
 
 

@@ -21,21 +21,24 @@ for (const form of document.querySelectorAll("form[data-live]")) {
     busy = false;
     if (late) { late = false; update(); }
   };
+  const parts = () => [live, ...form.querySelectorAll(".part")];
   const show = (text) => {
-    const open = [...live.querySelectorAll("details")].map((each) => each.open);
-    const focused = live.contains(document.activeElement) ? document.activeElement.value : null;
+    const open = parts().map((part) => [...part.querySelectorAll("details")].map((each) => each.open));
+    const focused = parts().some((part) => part.contains(document.activeElement)) ? document.activeElement.value : null;
     const parsed = new DOMParser().parseFromString(text, "text/html");
     live.replaceChildren(...parsed.body.childNodes);
-    live.querySelectorAll("details").forEach((each, place) => { each.open = Boolean(open[place]); });
-    if (focused !== null) {
-      [...live.querySelectorAll("input")].find((each) => each.value === focused)?.focus();
+    for (const moved of live.querySelectorAll("[data-into]")) {
+      document.getElementById(moved.dataset.into)?.replaceChildren(...moved.childNodes);
+      moved.remove();
     }
-    for (const part of live.querySelectorAll("[data-into]")) {
-      document.getElementById(part.dataset.into)?.replaceChildren(...part.childNodes);
-      part.remove();
+    parts().forEach((part, place) => {
+      part.querySelectorAll("details").forEach((each, at) => { each.open = open[place][at] ?? each.open; });
+    });
+    if (focused !== null) {
+      parts().flatMap((part) => [...part.querySelectorAll("input")]).find((each) => each.value === focused)?.focus();
     }
     beside(form);
-    copiers(live);
+    copiers(form);
   };
   form.addEventListener("input", update);
   form.addEventListener("change", update);

@@ -6,6 +6,7 @@ from onesided.server.api.accounts import raise_budget
 from onesided.server.api.datasets import open_snapshot, show_dataset
 from onesided.server.api.stewards import check_dataset, check_policy
 from onesided.server.console.analyst.datasets import spending
+from onesided.server.console.faults import fault_of
 from onesided.server.console.page import (
     ConsolePage,
     MovedOn,
@@ -91,6 +92,7 @@ def _budget(call: PageCall, refused: str) -> Seen:
         "data": facts,
         "account": spending(call, facts["name"]),
         "refused": refused,
+        "fault": fault_of(refused, {"budget": "", "why": ""}) if refused else "",
         "typed": {"budget": call.text("budget"), "why": call.text("why")},
     }
     return Shown("budget.html", known, 400 if refused else 200)

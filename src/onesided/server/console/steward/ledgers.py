@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from onesided.server.api.accounts import show_ledger, verify_ledger
 from onesided.server.api.datasets import list_datasets
 from onesided.server.api.publishing import report_ledger
@@ -12,6 +14,19 @@ from onesided.visible import json_text
 
 MOST_LISTED = 100
 READERS = (STEWARD, AUDITOR)
+
+
+KINDS: Mapping[str, str] = {
+    "ledger": "The ledger was begun",
+    "account": "An account was opened",
+    "snapshot": "A state of the data was opened",
+    "charge": "A question was charged",
+    "step": "A first step was stored",
+    "settlement": "The final price was settled",
+    "release": "An answer was stored",
+    "budget": "The budget was raised",
+    "look": "A steward looked at the data",
+}
 
 
 def show_chain(call: PageCall) -> Seen:
@@ -27,6 +42,7 @@ def show_chain(call: PageCall) -> Seen:
         {
             "verified": call.api(verify_ledger),
             "entries": list(reversed(entries[-MOST_LISTED:])),
+            "kinds": KINDS,
             "more": max(len(entries) - MOST_LISTED, 0),
             "accounts": accounts,
         },

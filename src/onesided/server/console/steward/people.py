@@ -7,6 +7,7 @@ from typing import Any
 from onesided.server.api.approvals import decide, list_approvals
 from onesided.server.api.datasets import list_datasets
 from onesided.server.api.people import add_token, list_tokens, revoke_token, set_rights, take_rights
+from onesided.server.console.faults import fault_of
 from onesided.server.console.forms import whole_number
 from onesided.server.console.kinds import KINDS
 from onesided.server.console.page import (
@@ -21,6 +22,7 @@ from onesided.server.console.wording import asked_in_words
 from onesided.server.routing import STEWARD
 
 USUAL_DAYS = "90"
+_INPUTS = ("name", "days", "most_in_all", "most_per_release")
 _AMOUNTS = ("most_in_all", "most_per_release", "least")
 
 
@@ -37,7 +39,8 @@ def take_person(call: PageCall) -> Seen:
             call.api(set_rights, _rights(call), dataset=dataset, person=name)
         made = call.api(add_token, {"name": name, "role": role, "days": days})
     except Exception as error:
-        return _people(call, refused=refusal(error, steward=True))
+        said = refusal(error, steward=True)
+        return _people(call, refused=said, fault=fault_of(said, dict.fromkeys(_INPUTS, "")))
     return _people(call, made=made)
 
 
@@ -78,7 +81,9 @@ def _rights(call: PageCall) -> dict[str, Any]:
     return {**found, "needs_approval": bool(call.text("needs_approval"))}
 
 
-def _people(call: PageCall, *, refused: str = "", made: dict[str, Any] | None = None) -> Seen:
+def _people(
+    call: PageCall, *, refused: str = "", fault: str = "", made: dict[str, Any] | None = None
+) -> Seen:
     waiting = [
         {**each, "asked": asked_in_words(each["question"])}
         for each in call.api(list_approvals)["approvals"]
@@ -93,6 +98,7 @@ def _people(call: PageCall, *, refused: str = "", made: dict[str, Any] | None = 
             "datasets": [each["name"] for each in call.api(list_datasets)["datasets"]],
             "kinds": KINDS.values(),
             "refused": refused,
+            "fault": fault,
             "made": made,
             "typed": {name: "" if made else call.text(name) for name in names},
             "usual_days": USUAL_DAYS,

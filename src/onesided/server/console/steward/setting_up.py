@@ -24,7 +24,9 @@ from onesided.server.console.page import (
     address,
     refusal,
 )
+from onesided.server.console.steward import tour
 from onesided.server.console.steward.maps import live_map, said_map, typed_map
+from onesided.server.console.steward.tour import on_tour, told
 from onesided.server.routing import STEWARD
 
 USUAL_BUDGET = "2"
@@ -33,7 +35,7 @@ _STEPS = ("file", "unit", "policy", "publish")
 
 
 def choose_file(call: PageCall) -> Seen:
-    return Shown("new_file.html", {"sources": call.api(list_sources)["sources"], "refused": ""})
+    return _file(call, "")
 
 
 def take_step(call: PageCall) -> Seen:
@@ -55,12 +57,11 @@ def take_step(call: PageCall) -> Seen:
 
 def live_policy(call: PageCall) -> Seen:
     """What is to be said of a policy and of a map while they are typed."""
-    return Shown("policy_live.html", {**_said_of(call), **live_map(call)})
+    return Shown("policy_live.html", {**_said_of(call, call.text("policy")), **live_map(call)})
 
 
-def _said_of(call: PageCall) -> dict[str, Any]:
+def _said_of(call: PageCall, policy: str) -> dict[str, Any]:
     """How a policy is understood, or what is wrong with it."""
-    policy = call.text("policy")
     found: dict[str, Any] = {"found": None, "said": ""}
     if not policy:
         return found
@@ -85,20 +86,24 @@ def _next(step: str, call: PageCall, chosen: Mapping[str, Any]) -> Seen:
             return _page("policy", call, chosen, "Say who is to be protected.")
         return _page("publish", call, {**chosen, "checked": call.api(check_source, described)}, "")
     made = call.api(add_dataset, {**described, "name": chosen["name"], "budget": chosen["budget"]})
-    return MovedOn(address("data", made["name"]) + "?new=1")
+    return MovedOn(address("data", made["name"]) + ("?new=1&tour=1" if on_tour(call) else "?new=1"))
 
 
 def _chosen(call: PageCall, columns: list[dict[str, str]]) -> dict[str, Any]:
     """What was said so far, with what is usual."""
     unit: Any = call.texts("unit")
     source = call.text("source")
+    policy, name = call.text("policy"), call.text("name")
+    if on_tour(call) and source == tour.SOURCE:
+        unit = unit or list(tour.UNIT)
+        policy, name = policy or tour.POLICY, name or tour.NAME
     return {
         "source": source,
         "columns": columns,
         "unit": ROWS if ROWS in unit else unit,
-        "policy": call.text("policy"),
+        "policy": policy,
         "budget": call.text("budget", USUAL_BUDGET),
-        "name": call.text("name") or _usual_name(source),
+        "name": name or _usual_name(source),
         "checked": None,
         "map": {} if ROWS in unit else said_map(call),
         "typed_map": typed_map(call),
@@ -113,11 +118,11 @@ def _usual_name(source: str) -> str:
 def _page(step: str, call: PageCall, chosen: Mapping[str, Any], refused: str) -> Seen:
     if step not in _STEPS or step == "file":
         return _file(call, refused)
-    facts = {**chosen, "refused": refused, "step": _STEPS.index(step) + 1}
+    facts = {**chosen, "refused": refused, "step": _STEPS.index(step) + 1, **told(call, step)}
     if step == "publish" and chosen["checked"] is None:
         facts["checked"] = call.api(check_source, _described(chosen))
     if step == "policy":
-        facts |= {**_said_of(call), **live_map(call)}
+        facts |= {**_said_of(call, chosen["policy"]), **live_map(call)}
         facts["sources"] = [each["source"] for each in call.api(list_sources)["sources"]]
     inputs = {"policy": chosen["policy"], **chosen["typed_map"]}
     facts["fault"] = fault_of(refused, _INPUTS.get(step, inputs)) if refused else ""
@@ -135,8 +140,14 @@ def _described(chosen: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _file(call: PageCall, refused: str) -> Seen:
-    sources = call.api(list_sources)["sources"]
-    return Shown("new_file.html", {"sources": sources, "refused": refused}, 400 if refused else 200)
+    facts = {
+        "sources": call.api(list_sources)["sources"],
+        "refused": refused,
+        "chosen": call.text("source", tour.SOURCE if on_tour(call) else ""),
+        "tour_possible": tour.is_possible(call),
+        **told(call, "file"),
+    }
+    return Shown("new_file.html", facts, 400 if refused else 200)
 
 
 PAGES = (
