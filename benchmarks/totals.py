@@ -16,10 +16,10 @@ import pyarrow as pa
 
 import onesided as osd
 from onesided.mechanisms.sums import expected_sum_error
-from onesided.session.questions.found_bounds import GROUPS_LOOK, TOTALS_LOOK
+from onesided.session.questions.found_bounds import LOOK_SHARE
 
 UNITS, SEEDS = 20_000, 3
-LEFT = 1 - TOTALS_LOOK - GROUPS_LOOK
+LEFT = 1 - LOOK_SHARE
 
 
 def columns(seed: int) -> Mapping[str, np.ndarray]:

@@ -16,6 +16,7 @@ import pytest
 import onesided as osd
 from onesided.data.askable import Askable
 from onesided.data.cells import HistogramRelease, QuantileRelease
+from onesided.data.described import DescriptionRelease
 from onesided.data.release import QueryRelease, SampleRelease, TableRelease
 from onesided.data.weighing.weighted import WeightedSample
 from onesided.errors import (
@@ -208,6 +209,18 @@ def test_quantiles_and_histograms(dataset: Askable) -> None:
     cells = dataset.histogram("device", [0, 20, 40, 60], epsilon=1, max_groups=1)
     assert isinstance(cells, HistogramRelease)
     assert len(cells.table) == 3
+
+
+def test_descriptions_and_cells_that_are_found(dataset: Askable) -> None:
+    found = dataset.describe(["device", "room"], epsilon=2)
+    assert isinstance(found, DescriptionRelease)
+    assert [row["type"] for row in found] == ["integer", "text"]
+    assert len(found.quantiles("device", [0.1, 0.9])) == 2
+    spent = dataset.budget.spent
+    assert dataset.describe(["device", "room"], epsilon=2).table == found.table
+    assert dataset.budget.spent == spent
+    assert len(dataset.quantile("device", 0.5, epsilon=1, max_groups=1).table) == 1
+    assert len(dataset.histogram("device", epsilon=1, max_groups=1).table) >= 1
 
 
 def test_numbers_of_values(dataset: Askable) -> None:

@@ -23,7 +23,7 @@ from onesided.audit import (
     loss_claims,
     target,
 )
-from onesided.audit.amounts import MeanOfAmounts, SumOfAmounts, amount_world
+from onesided.audit.amounts import MeanOfAmounts, SpreadOfAmounts, SumOfAmounts, amount_world
 from onesided.audit.distinct import DistinctValues
 from onesided.audit.steps import AfterLook
 from onesided.audit.targets import amounts_target, target_of, values_target
@@ -107,6 +107,15 @@ def test_numbers_of_values_keep_their_promise_and_pay_no_more_than_they_must() -
 )
 def test_wrong_numbers_of_values_are_rejected(wrong: DistinctValues) -> None:
     assert rejected(values_target("figure", wrong, ONE), ExactAudit(most_units=2))
+
+
+def test_the_look_for_a_bound_keeps_its_promise_and_pays_no_more_than_it_must() -> None:
+    reports = list(exact_reports(target("bound", ONE), ExactAudit()))
+    assert [each.most_units for each in reports] == [3, 2]  # of the third there are too many
+    for report in reports:
+        assert report.verified
+    wrong = SpreadOfAmounts(2 * ONE)
+    assert rejected(amounts_target("bound", wrong, ONE), ExactAudit(most_units=1))
 
 
 ONE_UNIT = ExactAudit(most_units=1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from onesided.audit.session import SURFACES, SessionAudit, SessionReport, audit
 from onesided.audit.session.sources import Written
 from onesided.cli import run
 from onesided.engine.base import CountQuery, Engine, GroupCounts, SampleQuery
+from onesided.engine.together import one_by_one
 from onesided.ledger import snapshots
 from onesided.session import kernel
 from onesided.session.table import Reading
@@ -123,6 +124,9 @@ class Lying:
         counts = self._engine.count(query)
         more = (replace(each, nonsensitive=each.nonsensitive + 1) for each in counts.figures)
         return replace(counts, figures=tuple(more))
+
+    def count_each(self, queries: Sequence[CountQuery]) -> list[GroupCounts]:
+        return one_by_one(self.count, queries)
 
     def sample(self, query: SampleQuery) -> Iterator[pa.RecordBatch]:
         return self._engine.sample(query)

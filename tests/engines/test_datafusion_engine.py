@@ -149,3 +149,15 @@ def test_the_same_groups_of_a_unit_count_at_the_ends_of_the_calendar(kind: pa.Da
             query = count_query(engine, "unit < 0", ["unit", "x"], max_groups=1)
             answers.append(engine.count(query).keys)
     assert answers[0].equals(answers[1])
+
+
+def test_a_description_is_the_same_release() -> None:
+    columns = {"id": range(40), "person": [row % 9 for row in range(40)]}
+    table = pa.table({**columns, "room": ["ab"[row % 2] for row in range(40)]})
+    found = []
+    for connection in (None, "datafusion"):
+        settings: dict[str, Any] = {"unit": "person", "policy": "id = 3", "budget": 9}
+        rng = osd.seeded(1)
+        with osd.open(table, connection=connection, rng=rng, **settings) as data:
+            found.append(data.describe(epsilon=5).cells)
+    assert found[0] == found[1]

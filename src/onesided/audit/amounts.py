@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from itertools import product
 from typing import Any, TypeAlias
 
@@ -17,6 +18,7 @@ import numpy as np
 from onesided.audit.world import Database, SmallWorld
 from onesided.data import Histogram, Measurement
 from onesided.data.histogram import Counts
+from onesided.mechanisms.spread import release_spread
 from onesided.mechanisms.sums import (
     GridTotals,
     mean_terms,
@@ -90,6 +92,23 @@ class MeanOfAmounts(SumOfAmounts):
         )
         found = release_mean(self.totals(data), counted, self.epsilon, rng)
         return repr(said), _named(data, found)
+
+
+@dataclass(frozen=True)
+class SpreadOfAmounts(SumOfAmounts):
+    """`release_spread` at ε = `epsilon`: the look by which bounds are found, on rungs 1, 2, …"""
+
+    def release(self, data: AmountTable, rng: Randomness) -> tuple[str, Measurement]:
+        rungs = range(1, BOUND + 1)
+        reached = [_added(data, partial(self.reaches, rung)) for rung in rungs]
+        first = int(np.count_nonzero(reached[0]))
+        sums = [int(each.sum()) for each in reached]
+        found = release_spread(sums, first, self.epsilon, rng, k=data.k)
+        return "", Measurement(value=np.array([*found.counts, found.groups]))
+
+    def reaches(self, rung: int, amount: int) -> int:
+        """1 where an amount is at least at the rung."""
+        return int(self.clipped(amount) >= rung)
 
 
 def amount_worlds() -> Iterable[tuple[SmallWorld, int]]:

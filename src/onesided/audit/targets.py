@@ -9,7 +9,13 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from onesided.audit.amounts import BOUND, MeanOfAmounts, SumOfAmounts, amount_worlds
+from onesided.audit.amounts import (
+    BOUND,
+    MeanOfAmounts,
+    SpreadOfAmounts,
+    SumOfAmounts,
+    amount_worlds,
+)
 from onesided.audit.closed import closed_world
 from onesided.audit.distinct import DistinctValues, value_worlds
 from onesided.audit.draws import NotEnumerableError
@@ -239,6 +245,7 @@ OTHERS: dict[str, Callable[[str, Fraction], Target]] = {
     "sum": _amounts(SumOfAmounts),
     "mean": _amounts(MeanOfAmounts),
     "distinct": _values,
+    "bound": _amounts(SpreadOfAmounts),
     "dawa-reference": _partition_stage,
     "dawaz-reference": _partition_stage,
     "float-laplace": _floating_point,

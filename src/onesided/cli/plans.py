@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from onesided.cli.charts import chart_option, check_chart, draw_chart
+from onesided.cli.describe import described_options, listed
 from onesided.cli.output import (
     as_json,
     overwrite_option,
@@ -122,6 +123,24 @@ def sum_(column: str, **options: Any) -> None:
 def mean(column: str, **options: Any) -> None:
     """Plan the mean of a column by group."""
     _planned(options, lambda dataset, asked: dataset.plan.mean(column, **asked))
+
+
+@plan.command()
+@plan_options
+@click.option("--epsilon", required=True, help="The privacy loss to plan for.")
+@_SHARE
+@where_option
+@described_options
+@chart_option
+@overwrite_option
+@as_json
+def describe(columns: str | None, max_values: int, **options: Any) -> None:
+    """Plan a description of columns: all that is counted, and what each part of it costs."""
+    given = {"max_values": max_values, "columns": listed(columns)}
+    _planned(
+        {**options, "every": True},
+        lambda dataset, asked: dataset.plan.describe(**given, **asked),
+    )
 
 
 @plan.command()

@@ -36,6 +36,11 @@ _COMMANDS = {
     "mean": ("sums", "mean", "Publish means of a column by group."),
     "quantile": ("quantiles", "quantile", "Publish quantiles of a column by group."),
     "histogram": ("quantiles", "histogram", "Publish how many units are between given edges."),
+    "describe": (
+        "describe",
+        "describe",
+        "Publish what each column holds: missing, different, spread.",
+    ),
     "distinct": ("distinct", "distinct", "Publish how many different values a column has."),
     "weigh": ("weigh", "weigh", "Give a released sample weights, from released counts; free."),
     "sql": ("sql", "sql", "Answer one SELECT: counts, sums and means by group."),

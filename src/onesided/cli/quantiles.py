@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from onesided.cli.charts import chart_option
 from onesided.cli.output import as_json, out_option, overwrite_option, working
 from onesided.cli.reports import check_output, show_release
 from onesided.cli.sections import CommandInSections
@@ -17,8 +18,10 @@ _CELLS = (
     click.option("--column", required=True, help="The column of numbers."),
     click.option(
         "--bounds",
-        required=True,
-        help="The range of values, as 0,100, which is cut into cells; known without the data.",
+        default="auto",
+        show_default=True,
+        help="The range of values, as 0,100, which is cut into cells; known without the data. "
+        "With auto the cells are found.",
     ),
     click.option("--cells", type=int, help="How many cells at most; default: 1,024."),
     group_options,
@@ -71,7 +74,12 @@ def quantile(
     with opened(source, outputs=outputs, epsilon=epsilon, **options) as (dataset, asked):
         with working("Counting", dataset.progress):
             release = dataset.quantile(
-                column, wanted, epsilon=epsilon, bounds=listed(bounds), **asked, **said
+                column,
+                wanted,
+                epsilon=epsilon,
+                bounds=bounds if bounds == "auto" else listed(bounds),
+                **asked,
+                **said,
             )
         show_release(release, out, overwrite=overwrite, as_json=as_json)
 
@@ -85,31 +93,33 @@ def quantile(
 @click.option("--column", required=True, help="The column of numbers.")
 @click.option(
     "--edges",
-    required=True,
     help="Rising numbers, as 0,10,50: a cell from each to before the next; what lies outside "
-    "counts in the first or last one.",
+    "counts in the first or last one. Without them cells of one width are found.",
 )
 @click.option("--cumulative", is_flag=True, help="Show the units up to the end of each cell.")
 @group_options
 @release_options
 @out_option
+@chart_option
 @overwrite_option
 @as_json
 def histogram(
     source: str | None,
     epsilon: str,
     column: str,
-    edges: str,
+    edges: str | None,
     cumulative: bool,
     out: Path | None,
+    chart: Path | None,
     overwrite: bool,
     as_json: bool,
     **options: Any,
 ) -> None:
     """Publish how many units of SOURCE have a value between each two edges, in each group."""
-    outputs = check_output(out, overwrite=overwrite)
+    outputs = check_output(out, overwrite=overwrite, chart=chart)
     with opened(source, outputs=outputs, epsilon=epsilon, **options) as (dataset, asked):
         with working("Counting", dataset.progress):
-            release = dataset.histogram(column, listed(edges), epsilon=epsilon, **asked)
+            given = None if edges is None else listed(edges)
+            release = dataset.histogram(column, given, epsilon=epsilon, **asked)
         shown = release.cumulative() if cumulative else release
-        show_release(shown, out, overwrite=overwrite, as_json=as_json)
+        show_release(shown, out, overwrite=overwrite, as_json=as_json, chart=chart)

@@ -149,6 +149,7 @@ def show_rows(release: Any) -> None:
 
     On a terminal each number has its interval and a bar beside it; elsewhere there are all columns.
     """
+    from onesided.data.described import DescriptionRelease
     from onesided.data.release import TableRelease
     from onesided.data.values import python_rows
 
@@ -160,6 +161,8 @@ def show_rows(release: Any) -> None:
     else:
         table = release.table.slice(0, MOST_ROWS)
         answer = release.shown(MOST_ROWS)
+        if isinstance(release, DescriptionRelease):
+            table = table.select([*(key.name for key in answer.keys), *answer.headings[1:]])
         numbers = set(table.column_names) - {key.name for key in answer.keys}
         show_table(None, table.column_names, answer.texts(table), numbers=numbers)
     if len(release) > MOST_ROWS:

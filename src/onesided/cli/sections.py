@@ -7,7 +7,7 @@ import click
 _SECTIONS = {
     "The data": "table connection unit policy name config token_file version public memory_limit "
     "statement_timeout",
-    "The question": "error by column columns where domain max_groups max_rows max_values bound "
+    "The question": "error by column columns max_values where domain max_groups max_rows bound "
     "grid stands_for noisy nonnegative mechanism stricter_policy part purpose nonsensitive_share",
     "What it may cost": "epsilon plan budget ledger partition_by fresh yes",
     "The answer": "out into overwrite as_json",

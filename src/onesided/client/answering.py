@@ -18,6 +18,7 @@ from onesided.client.jobs import SentJob, understood
 from onesided.client.problems import AnswerLost, ReplyLost, ServerUnreachable
 from onesided.client.wire import Wire
 from onesided.data.cells import HistogramRelease, QuantileRelease
+from onesided.data.described import DescriptionRelease
 from onesided.data.private import PrivateDirectory
 from onesided.data.release import (
     SAMPLE_FILE,
@@ -90,6 +91,10 @@ class Answering:
         """Released counts of cells."""
         return HistogramRelease(*self._stored(described))
 
+    def description(self, described: Json) -> DescriptionRelease:
+        """What columns hold."""
+        return DescriptionRelease(*self._stored(described))
+
     def sample(self, described: Json) -> SampleRelease:
         """True rows, which stay on disk."""
         if "figures" in described:
@@ -126,6 +131,8 @@ class Answering:
             return self.quantiles(described, at)
         if kind is ReleaseKind.HISTOGRAM:
             return self.histogram(described)
+        if kind is ReleaseKind.DESCRIBE:
+            return self.description(described)
         return self.table(described)
 
     def _arrived(self, content: Any, shown: Callable[[Json], Shown]) -> Shown:

@@ -10,13 +10,14 @@ from onesided.client import fields as said
 from onesided.client.fields import cell, fields, number, scope
 from onesided.client.remote import RemoteData
 from onesided.data.answers import Answers
-from onesided.data.askable import USUAL_CELLS, Askable
+from onesided.data.askable import FOUND, USUAL_CELLS, Askable
 from onesided.data.cells import (
     USUAL_QUANTILES,
     HistogramRelease,
     QuantileRelease,
     checked_quantiles,
 )
+from onesided.data.described import DescriptionRelease
 from onesided.data.release import QueryRelease, SampleRelease, TableRelease
 from onesided.dbapi import Cursor, connect
 from onesided.language.tree import Value
@@ -186,7 +187,7 @@ class RemoteDataset(RemoteData):
         by: Sequence[str] | str = (),
         where: str | None = None,
         *,
-        bounds: Sequence[Any],
+        bounds: Sequence[Any] | str = FOUND,
         epsilon: Number,
         cells: int = USUAL_CELLS,
         max_groups: int | None = None,
@@ -199,7 +200,8 @@ class RemoteDataset(RemoteData):
     ) -> QuantileRelease:
         """Quantiles of `column` in each group, read from one release of counts of its cells."""
         wanted = checked_quantiles(at)
-        own = fields(column=column, bounds=said.cells(bounds), cells=cells)
+        said_bounds = None if bounds == FOUND else said.cells(bounds)
+        own = fields(column=column, bounds=said_bounds, cells=cells)
         asked = {**own, **said.groups(by, where, max_groups, domain, policy, part)}
         shown = partial(self._answers.quantiles, at=wanted)
         return self._ask("quantile", asked, epsilon, fresh, purpose, yes, shown)
@@ -208,7 +210,7 @@ class RemoteDataset(RemoteData):
     def histogram(
         self,
         column: str,
-        edges: Sequence[Any],
+        edges: Sequence[Any] | None = None,
         by: Sequence[str] | str = (),
         where: str | None = None,
         *,
@@ -222,7 +224,7 @@ class RemoteDataset(RemoteData):
         yes: bool = False,
     ) -> HistogramRelease:
         """How many units of each group have a value of `column` in each cell."""
-        own = fields(column=column, edges=said.cells(edges))
+        own = fields(column=column, edges=None if edges is None else said.cells(edges))
         asked = {**own, **said.groups(by, where, max_groups, domain, policy, part)}
         shown = self._answers.histogram
         return self._ask("histogram", asked, epsilon, fresh, purpose, yes, shown)
@@ -248,6 +250,26 @@ class RemoteDataset(RemoteData):
         own = fields(column=column, max_values=max_values)
         asked = {**own, **said.groups(by, where, max_groups, domain, policy, part)}
         return self._ask("distinct", asked, epsilon, fresh, purpose, yes, self._answers.table)
+
+    @arguments_named
+    def describe(
+        self,
+        columns: Sequence[str] | None = None,
+        where: str | None = None,
+        *,
+        epsilon: Number,
+        max_values: int = 1,
+        policy: str | Policy | None = None,
+        part: Mapping[str, Any] | None = None,
+        fresh: bool = False,
+        purpose: str = "",
+        yes: bool = False,
+    ) -> DescriptionRelease:
+        """What each column holds: missing and different values, and how the values are spread."""
+        own = fields(columns=said.listed(columns), where=where, max_values=max_values)
+        asked = {**own, **scope(policy, part)}
+        shown = self._answers.description
+        return self._ask("describe", asked, epsilon, fresh, purpose, yes, shown)
 
     @arguments_named
     def sql(

@@ -90,6 +90,7 @@ _KINDS: Mapping[str, Callable[..., Any]] = {
     "mean": RemoteDataset.mean,
     "quantile": RemoteDataset.quantile,
     "histogram": RemoteDataset.histogram,
+    "describe": RemoteDataset.describe,
     "distinct": RemoteDataset.distinct,
     "sample": RemoteDataset.sample,
     "sql": RemoteDataset.sql,

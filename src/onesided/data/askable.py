@@ -14,6 +14,7 @@ from typing import Any, Protocol, Self, TypeAlias
 
 from onesided.data.answers import Answers
 from onesided.data.cells import USUAL_QUANTILES, HistogramRelease, QuantileRelease
+from onesided.data.described import DescriptionRelease
 from onesided.data.listed import ReleaseEntry
 from onesided.data.plannable import Domain, OtherPolicy, Part, Plans
 from onesided.data.release import QueryRelease, Release, TableRelease
@@ -25,6 +26,8 @@ from onesided.loss import Number
 StandsFor: TypeAlias = Sequence[str | Sequence[str]] | None
 USUAL_CELLS = 1024
 """So many cells a quantile is read from, at the most."""
+FOUND = "auto"
+"""In place of bounds: such as are found."""
 
 
 class AccountStanding(Protocol):
@@ -184,7 +187,7 @@ class Askable(Protocol):
         by: Sequence[str] | str = (),
         where: str | None = None,
         *,
-        bounds: Sequence[Any],
+        bounds: Sequence[Any] | str = FOUND,
         epsilon: Number,
         cells: int = USUAL_CELLS,
         max_groups: int | None = None,
@@ -199,7 +202,7 @@ class Askable(Protocol):
     def histogram(
         self,
         column: str,
-        edges: Sequence[Any],
+        edges: Sequence[Any] | None = None,
         by: Sequence[str] | str = (),
         where: str | None = None,
         *,
@@ -229,6 +232,20 @@ class Askable(Protocol):
         purpose: str = "",
         yes: bool = False,
     ) -> Release: ...
+
+    def describe(
+        self,
+        columns: Sequence[str] | None = None,
+        where: str | None = None,
+        *,
+        epsilon: Number,
+        max_values: int = 1,
+        policy: OtherPolicy = None,
+        part: Part = None,
+        fresh: bool = False,
+        purpose: str = "",
+        yes: bool = False,
+    ) -> DescriptionRelease: ...
 
     def sql(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +14,9 @@ from numpy.typing import NDArray
 
 from onesided.data.release import Receipt, TableRelease, table_of
 from onesided.errors import RequestError
+
+if TYPE_CHECKING:
+    from onesided.charts.picture import Picture
 
 COUNT_COLUMN, FROM, TO = "count", "from", "to"
 USUAL_QUANTILES = (0.25, 0.5, 0.75)
@@ -37,7 +40,7 @@ def checked_quantiles(at: Any) -> tuple[float, ...]:
 
 
 @dataclass(frozen=True)
-class _Line:
+class Line:
     """The cells of one group: counts, and bounds on the units up to each cell and after it."""
 
     low: Floats
@@ -94,7 +97,7 @@ class CellRelease(TableRelease):
         self.cells = table_of(payload)
         self._keys = list(self.cells.column_names[: self.cells.column_names.index("cell")])
         asked = receipt["request"]
-        self._each = int(asked["cells"])
+        self._each = 1 + max(self.cells.column("cell").to_pylist(), default=0)
         self._step = float(Fraction(asked["step"])) if "step" in asked else None
 
     def at(self, quantiles: Any) -> pa.Table:
@@ -153,12 +156,12 @@ class CellRelease(TableRelease):
         whole = pa.types.is_integer(self.cells.schema.field(FROM).type)
         return pa.int64() if whole and name in (FROM, TO) else pa.float64()
 
-    def _lines(self) -> Iterator[_Line]:
+    def _lines(self) -> Iterator[Line]:
         names = [name for name in self.cells.column_names if name not in (*self._keys, "cell")]
         columns = [self.cells.column(name).to_numpy().astype(np.float64) for name in names]
         for start in range(0, len(self.cells), self._each):
             low, high, count, *bounds = (each[start : start + self._each] for each in columns)
-            yield _Line(low, high, count, (bounds[0], bounds[1]), (bounds[2], bounds[3]))
+            yield Line(low, high, count, (bounds[0], bounds[1]), (bounds[2], bounds[3]))
 
 
 class QuantileRelease(CellRelease):
@@ -188,6 +191,12 @@ class HistogramRelease(CellRelease):
         cells = self.cells.select([*self._keys, FROM, TO])
         names = [*cells.column_names, COUNT_COLUMN, "at_least", "at_most"]
         self._table = pa.table([*cells.columns, count, least, most], names=names)
+
+    def plot(self) -> Picture:
+        """Bars as wide as the cells, one panel for each group."""
+        from onesided.data.drawn_cells import histogram_picture
+
+        return histogram_picture(self)
 
     def cumulative(self) -> HistogramRelease:
         """The units up to the end of each cell, from the same release: free."""

@@ -21,6 +21,7 @@ class ReleaseKind(Enum):
     DISTINCT = "distinct"
     QUANTILE = "quantile"
     HISTOGRAM = "histogram"
+    DESCRIBE = "describe"
     SQL = "sql"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Protocol, runtime_checkable
@@ -150,6 +150,7 @@ class CountQuery:
     - `tally`: count units by the number of groups that they are in, without a bound on it.
     - `grams`: the keys are n-grams, columns that the table does not have itself (ngrams.py).
     - `lookups`: public tables whose columns may be read as `table.column` (lookups.py).
+    - `kinds`: how many groups there are, instead of the groups; only `count_each` is asked that.
     """
 
     policy: BoundPredicate
@@ -161,6 +162,7 @@ class CountQuery:
     grams: Ngrams | None = None
     lookups: tuple[Lookup, ...] = ()
     tally: bool = False
+    kinds: bool = False
 
     @property
     def listed(self) -> tuple[BoundKey, ...]:
@@ -315,6 +317,13 @@ class Engine(Protocol):
 
     def count(self, query: CountQuery) -> GroupCounts:
         """The counts for each group."""
+        ...
+
+    def count_each(self, queries: Sequence[CountQuery]) -> list[GroupCounts]:
+        """The answers to all of them, in one statement.
+
+        Each has one key at most, a whole number or a text, and counts all units of the table.
+        """
         ...
 
     @property

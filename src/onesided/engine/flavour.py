@@ -58,6 +58,8 @@ class Flavour(ABC):
     writer: ClassVar[Writer]
     #: The units of a histogram, osd_u, where pairs meet them; an engine may say here how.
     met_units = "osd_u"
+    #: What makes an engine keep rows that several parts of one statement read.
+    once_read = ""
 
     def name(self, column: str) -> str:
         """A quoted identifier."""

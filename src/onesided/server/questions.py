@@ -62,6 +62,7 @@ FIELDS: Mapping[str, Mapping[str, JsonType]] = {
     "quantile": {**_BOUNDED, "bounds": ListType(CELL, 2, 2), "cells": WholeType(1, 1_000_000)},
     "histogram": {**_BOUNDED, "edges": ListType(CELL, 2)},
     "distinct": {**_BOUNDED, "max_values": _POSITIVE},
+    "describe": {"columns": ListType(_NAME), "where": TEXT, "max_values": _POSITIVE, **_SCOPE},
     "sample": {
         "where": TEXT,
         "columns": ListType(_NAME),
@@ -90,8 +91,8 @@ REQUIRED: Mapping[str, tuple[str, ...]] = {
     "ngrams": ("n", "by", "order"),
     "sum": ("column", "bound"),
     "mean": ("column", "bound"),
-    "quantile": ("column", "bounds"),
-    "histogram": ("column", "edges"),
+    "quantile": ("column",),
+    "histogram": ("column",),
     "distinct": ("column",),
     "sql": ("statement",),
 }
@@ -110,7 +111,7 @@ _SUPPOSED: Mapping[str, JsonType] = {
 RUN = "run"
 """Several questions at once."""
 _MOST_AT_ONCE = 100
-_NOT_PLANNED = frozenset({"touches", "histogram"})
+_NOT_PLANNED = frozenset({"touches", "histogram", "describe"})
 _NOT_OF_A_PLAN = {"count": frozenset(_MECHANISM), "ngrams": frozenset(_MECHANISM)}
 
 

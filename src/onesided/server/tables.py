@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from onesided.data.cells import CellRelease
+from onesided.data.described import DescriptionRelease
 from onesided.data.files import check_format, write_batches
 from onesided.data.private import PrivateDirectory
 from onesided.data.release import Release, TableRelease
@@ -54,8 +55,8 @@ def _weighed(text: str) -> tuple[float, str]:
 
 
 def data_reply(release: Release, accept: str) -> Reply:
-    """The rows of a release; of a quantile or histogram the released cells."""
-    rows = release.cells if isinstance(release, CellRelease) else release
+    """The rows of a release; of quantiles, histograms and descriptions the released cells."""
+    rows = release.cells if isinstance(release, CellRelease | DescriptionRelease) else release
     if isinstance(release, TableRelease) and accepted(accept) == ARROW:
         table = rows if isinstance(rows, pa.Table) else release.table
         sink = pa.BufferOutputStream()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from onesided.data.askable import USUAL_CELLS
+from onesided.data.askable import FOUND, USUAL_CELLS
 from onesided.data.release import ReleaseKind
 from onesided.language import Key
 from onesided.language.tree import Column, Value
@@ -16,7 +16,8 @@ from onesided.mechanisms.rr import RandomizedResponse
 from onesided.policy import Policy
 from onesided.session.amounts import Amount, rows_amount
 from onesided.session.best_bound import without_bound
-from onesided.session.cells import Cells, equal_cells, given_cells
+from onesided.session.cells import column_key, equal_cells, given_cells, numeric
+from onesided.session.describing import description
 from onesided.session.facts import DatasetFacts
 from onesided.session.grouping import Grouping
 from onesided.session.questions.base import Question
@@ -24,11 +25,13 @@ from onesided.session.questions.bounded import AUTO, BoundedCount
 from onesided.session.questions.choosing import counting, released_mechanism
 from onesided.session.questions.composed import AskedStatement, statement
 from onesided.session.questions.counts import CountingQuestion
+from onesided.session.questions.described import DescribedColumns
 from onesided.session.questions.distinct import DistinctCounts, valued
 from onesided.session.questions.figures import Bound, Limits
 from onesided.session.questions.found_bounds import BoundedTotals, present
+from onesided.session.questions.found_cells import FoundCells, GroupsBeside, ranked
 from onesided.session.questions.ngrams import ngram_groups
-from onesided.session.questions.ranked import RankedCounts, celled
+from onesided.session.questions.ranked import RankedCounts
 from onesided.session.questions.samples import Samples, chosen_columns
 from onesided.session.questions.sums import Means, Sums, present_groups
 from onesided.session.questions.touches import SampledTouches, Touches
@@ -291,26 +294,25 @@ class Asker:
         by: Sequence[str] | str = (),
         where: str | None = None,
         *,
-        bounds: Sequence[Any],
+        bounds: Sequence[Any] | str = FOUND,
         cells: int = USUAL_CELLS,
         max_groups: int | None = None,
         domain: Mapping[str, Sequence[Any]] | None = None,
         policy: str | Policy | None = None,
         part: Mapping[str, Any] | None = None,
-    ) -> RankedCounts:
+    ) -> RankedCounts | FoundCells:
         """The cells that quantiles of a column in each group are read from."""
-        found = equal_cells(self.facts.schema, column, bounds, cells)
         within = self.facts.scope(policy, part)
-        return self._ranked(
-            ReleaseKind.QUANTILE, epsilon, found, within, by, where, max_groups, domain
-        )
+        found = None if bounds == FOUND else equal_cells(self.facts.schema, column, bounds, cells)
+        beside = self._beside(column, within, by, where, max_groups, domain)
+        return ranked(ReleaseKind.QUANTILE, epsilon, beside, found, cells)
 
     @arguments_named
     def histogram(
         self,
         epsilon: Fraction,
         column: str,
-        edges: Sequence[Any],
+        edges: Sequence[Any] | None = None,
         by: Sequence[str] | str = (),
         where: str | None = None,
         *,
@@ -318,36 +320,40 @@ class Asker:
         domain: Mapping[str, Sequence[Any]] | None = None,
         policy: str | Policy | None = None,
         part: Mapping[str, Any] | None = None,
-    ) -> RankedCounts:
-        """The units of each group in the cells between these edges."""
-        found = given_cells(self.facts.schema, column, edges)
+    ) -> RankedCounts | FoundCells:
+        """The units of each group in the cells between these edges, or in cells that are found."""
         within = self.facts.scope(policy, part)
-        return self._ranked(
-            ReleaseKind.HISTOGRAM, epsilon, found, within, by, where, max_groups, domain
-        )
+        found = None if edges is None else given_cells(self.facts.schema, column, edges)
+        beside = self._beside(column, within, by, where, max_groups, domain)
+        return ranked(ReleaseKind.HISTOGRAM, epsilon, beside, found)
 
-    def _ranked(
+    @arguments_named
+    def describe(
         self,
-        kind: ReleaseKind,
         epsilon: Fraction,
-        cells: Cells,
+        columns: Sequence[str] | None = None,
+        where: str | None = None,
+        *,
+        max_values: int = 1,
+        policy: str | Policy | None = None,
+        part: Mapping[str, Any] | None = None,
+    ) -> DescribedColumns:
+        """What the columns hold."""
+        within = self.facts.scope(policy, part)
+        return description(self.facts, within, epsilon, columns, where, max_values)
+
+    def _beside(
+        self,
+        column: str,
         within: Scope,
         by: Sequence[str] | str,
         where: str | None,
         max_groups: int | None,
         domain: Mapping[str, Sequence[Any]] | None,
-    ) -> RankedCounts:
-        groups, single = self.facts.groups_beside(
-            cells.column, within, by, where, max_groups, domain
-        )
-        return RankedCounts(
-            facts=self.facts,
-            scope=within,
-            epsilon=epsilon,
-            kind=kind,
-            groups=celled(groups, cells, self.facts.schema, single=single),
-            cells=cells,
-        )
+    ) -> GroupsBeside:
+        key = numeric(column_key(self.facts.schema, column))
+        groups, single = self.facts.groups_beside(key, within, by, where, max_groups, domain)
+        return GroupsBeside(self.facts, within, key, groups, single=single)
 
     @arguments_named
     def sql(

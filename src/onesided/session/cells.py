@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -29,6 +30,8 @@ from onesided.loss import rational, show
 from onesided.session.values import typed_value
 
 CELL = "cell"
+EPOCH = datetime(1970, 1, 1)
+"""Dates are placed by the days since then, and moments by the microseconds."""
 MOST_CELLS = 4096
 _MOST_KEPT = 64
 
@@ -100,6 +103,10 @@ class Cells:
             case Type.DECIMAL:
                 digits = self.column.digits
                 return _decimal(edge, 0 if digits is None else digits.fraction)
+            case Type.DATE:
+                return EPOCH.date() + timedelta(days=int(edge))
+            case Type.TIMESTAMP:
+                return EPOCH + timedelta(microseconds=int(edge))
             case _:
                 return int(edge)
 
@@ -118,21 +125,20 @@ def equal_cells(
 
     Of whole numbers and decimals a cell holds whole steps: one each where that is possible.
     """
-    key = _column(schema, column)
+    key = column_key(schema, column)
     return cells_of(key, *_range(key, bounds), cells)
 
 
 def cells_of(key: BoundKey, low: Fraction, high: Fraction, cells: int = USUAL_CELLS) -> Cells:
     """The same of any value of a row; bounds between its steps are moved outwards."""
-    _numeric(key)
-    if isinstance(cells, bool) or not isinstance(cells, int) or not 2 <= cells <= MOST_CELLS:
-        raise RequestError(f"cells must be a whole number from 2 to {MOST_CELLS:,}.")
+    numeric(key)
+    check_number(cells)
     return _cut(key, low, high, cells)
 
 
 @lru_cache(maxsize=_MOST_KEPT)
 def _cut(key: BoundKey, low: Fraction, high: Fraction, cells: int) -> Cells:
-    step = _step(key)
+    step = step_of(key)
     if step is None:
         width = (high - low) / cells
         places = [float(low + width * number) for number in range(cells + 1)]
@@ -150,13 +156,13 @@ def given_cells(schema: Schema, column: str, edges: Sequence[Any]) -> Cells:
         raise RequestError("edges is a list of at least two rising numbers.")
     if len(edges) > MOST_CELLS + 1:
         raise RequestError(f"There are more than {MOST_CELLS:,} cells; give fewer edges.")
-    key = _numeric(_column(schema, column))
+    key = numeric(column_key(schema, column))
     found = [_exact(key, each) for each in edges]
-    return _checked(key, found, _step(key))
+    return _checked(key, found, step_of(key))
 
 
 def _range(key: BoundKey, bounds: Sequence[Any]) -> tuple[Fraction, Fraction]:
-    _numeric(key)
+    numeric(key)
     if isinstance(bounds, str) or not isinstance(bounds, Sequence) or len(bounds) != 2:
         raise RequestError("bounds are two numbers, such as (0, 100), that values lie between.")
     low, high = (_exact(key, each) for each in bounds)
@@ -165,11 +171,19 @@ def _range(key: BoundKey, bounds: Sequence[Any]) -> tuple[Fraction, Fraction]:
     return low, high
 
 
-def _column(schema: Schema, column: str) -> BoundKey:
+def check_number(cells: int) -> None:
+    """Refuse what is no number of cells."""
+    if isinstance(cells, bool) or not isinstance(cells, int) or not 2 <= cells <= MOST_CELLS:
+        raise RequestError(f"cells must be a whole number from 2 to {MOST_CELLS:,}.")
+
+
+def column_key(schema: Schema, column: str) -> BoundKey:
+    """A column as a value of each row."""
     return Key(Column(schema.resolve(column))).bind(schema)
 
 
-def _numeric(key: BoundKey) -> BoundKey:
+def numeric(key: BoundKey) -> BoundKey:
+    """The key, where it is a number."""
     if key.type not in NUMERIC:
         raise RequestError(f"{key.name} is {key.type.value}; only numbers have cells.")
     return key
@@ -181,7 +195,8 @@ def _exact(key: BoundKey, value: Any) -> Fraction:
     return Fraction(typed_value(key, value))
 
 
-def _step(key: BoundKey) -> Fraction | None:
+def step_of(key: BoundKey) -> Fraction | None:
+    """How far values are apart at least; None where they may be anything."""
     if key.type is Type.FLOAT:
         return None
     return Fraction(1) if key.digits is None else Fraction(1, 10**key.digits.fraction)

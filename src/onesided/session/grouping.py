@@ -107,6 +107,12 @@ class Grouping:
             return ""
         return f", each in at most {self.cut:,} group{'' if self.cut == 1 else 's'}"
 
+    def wanted(self, *, kinds: bool = False) -> tuple[WantedCounts, ...]:
+        """These as counts that may be read with others; none where they cannot."""
+        plain = not self.lookups and self.grams is None and len(self.keys) <= 1
+        whole_or_text = all(key.type in (Type.INTEGER, Type.TEXT) for key in self.keys)
+        return (WantedCounts(self, kinds),) if plain and (kinds or whole_or_text) else ()
+
     @property
     def undeclared(self) -> list[str]:
         """The keys whose values are to be found."""
@@ -127,6 +133,14 @@ class Grouping:
             likely_bins=supposed.groups if self.shape is None else None,
             likely_touches=None if touched is None else touched.counted(self.bound),
         )
+
+
+@dataclass(frozen=True)
+class WantedCounts:
+    """The counts of groups; with `kinds` how many groups there are."""
+
+    groups: Grouping
+    kinds: bool = False
 
 
 def grouping(

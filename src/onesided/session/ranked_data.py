@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from onesided.data.askable import USUAL_CELLS
+from onesided.data.askable import FOUND, USUAL_CELLS
 from onesided.data.cells import (
     USUAL_QUANTILES,
     HistogramRelease,
     QuantileRelease,
     checked_quantiles,
 )
+from onesided.data.described import DescriptionRelease
 from onesided.data.release import TableRelease
 from onesided.loss import Number, meant_loss
 from onesided.policy import Policy
@@ -24,7 +25,12 @@ from onesided.session.opened import OpenedData
 from onesided.session.planning.planner import Planner
 from onesided.session.questions.base import Question
 from onesided.session.released_tables import ReleasedTables
-from onesided.session.showing import shown_histogram, shown_quantiles, shown_table
+from onesided.session.showing import (
+    shown_description,
+    shown_histogram,
+    shown_quantiles,
+    shown_table,
+)
 from onesided.spelling import arguments_named
 
 
@@ -43,7 +49,7 @@ class RankedData(OpenedData):
         by: Sequence[str] | str = (),
         where: str | None = None,
         *,
-        bounds: Sequence[Any],
+        bounds: Sequence[Any] | str = FOUND,
         epsilon: Number,
         cells: int = USUAL_CELLS,
         max_groups: int | None = None,
@@ -60,7 +66,8 @@ class RankedData(OpenedData):
 
         - `at`: the quantiles, from 0 to 1; 0.5 is the median.
         - `bounds`: the range of values that is cut into cells, chosen without looking at the data.
-          Values outside count in the first or last cell, and NULL in none.
+          Values outside count in the first or last cell, and NULL in none. Without them the cells
+          are found, by a look at a sixteenth of ε.
         - `cells`: how many cells at most; whole numbers and decimals have no more than values.
         - `max_groups`: where a unit can have several values, in how many cells of all groups it
           may count.
@@ -87,7 +94,7 @@ class RankedData(OpenedData):
     def histogram(
         self,
         column: str,
-        edges: Sequence[Any],
+        edges: Sequence[Any] | None = None,
         by: Sequence[str] | str = (),
         where: str | None = None,
         *,
@@ -161,6 +168,36 @@ class RankedData(OpenedData):
             part=part,
         )
         return self._released([question], exact, fresh=fresh, purpose=purpose)[0]
+
+    @arguments_named
+    def describe(
+        self,
+        columns: Sequence[str] | None = None,
+        where: str | None = None,
+        *,
+        epsilon: Number,
+        max_values: int = 1,
+        policy: str | Policy | None = None,
+        part: Mapping[str, Any] | None = None,
+        fresh: bool = False,
+        purpose: str = "",
+        yes: bool = False,
+    ) -> DescriptionRelease:
+        """What each column holds: missing and different values, and how the values are spread.
+
+        All of it is one release, of which each column has an equal share of ε. Numbers and dates
+        have quantiles, other values have the most frequent ones. More can be read from it for free.
+
+        - `columns`: all that may be shown, where none are named.
+        - `max_values`: of a column of which a unit can have several values, how many count for it.
+        - all others: as in `count`.
+        """
+        exact = meant_loss(epsilon, yes=yes)
+        question = self._asking.describe(
+            exact, columns, where, max_values=max_values, policy=policy, part=part
+        )
+        (answer,) = self._stored([question], exact, fresh=fresh, purpose=purpose)
+        return shown_description(answer)
 
     @property
     def plan(self) -> Planner:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from onesided.data.cells import USUAL_QUANTILES, HistogramRelease, QuantileRelease
+from onesided.data.described import DescriptionRelease
 from onesided.data.listed import ReleaseEntry
 from onesided.data.release import Receipt, Release, ReleaseKind, SampleRelease, TableRelease
 from onesided.data.units import Unit
@@ -51,4 +52,6 @@ def as_stored(stored: StoredRelease, unit: Unit) -> Release:
         return QuantileRelease(receipt, stored.payload, USUAL_QUANTILES)
     if kind is ReleaseKind.HISTOGRAM:
         return HistogramRelease(receipt, stored.payload)
+    if kind is ReleaseKind.DESCRIBE:
+        return DescriptionRelease(receipt, stored.payload)
     return TableRelease(receipt, stored.payload)

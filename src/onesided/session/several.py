@@ -24,6 +24,7 @@ from onesided.session.planning.planner import Planner
 from onesided.session.questions.base import Question
 from onesided.session.questions.bounded import AUTO
 from onesided.session.showing import (
+    shown_description,
     shown_histogram,
     shown_quantiles,
     shown_sample,
@@ -38,7 +39,7 @@ Found = TypeVar("Found")
 _NAME = re.compile(r"[\w-]{1,100}")
 KINDS = (
     *("count", "ngrams", "touches", "sum", "mean", "quantile", "histogram", "distinct"),
-    *("sample", "sql"),
+    *("describe", "sample", "sql"),
 )
 _GROUPS = ("by", "where", "max_groups", "domain", "policy", "part")
 _PER_RUN = ("fresh", "into", "purpose", "yes")
@@ -130,7 +131,7 @@ def expected(planner: Planner, asked: Asked) -> str:
     if kind == "sample":
         plan = planner.sample(asked.epsilon, **given)
         return "; ".join([plan.said, *plan.stands_for])
-    if kind in ("touches", "histogram"):
+    if kind in ("touches", "histogram", "describe"):
         return ""
     if kind == "quantile":
         given.pop("at", None)
@@ -235,6 +236,10 @@ class _Maker:
 
     def distinct(self, epsilon: Fraction, **given: Any) -> Made:
         return (self.planner.asking.distinct(epsilon, **given),), _table
+
+    def describe(self, epsilon: Fraction, **given: Any) -> Made:
+        asked = self.planner.asking.describe(epsilon, **given)
+        return (asked,), lambda kernel, answers: shown_description(answers[0])
 
     def sample(self, epsilon: Fraction, **given: Any) -> Made:
         asked = sampling(self.planner.asking, epsilon, **given)

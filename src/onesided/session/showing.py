@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from onesided.data.cells import HistogramRelease, QuantileRelease
+from onesided.data.described import DescriptionRelease
 from onesided.data.release import (
     PlacedRelease,
     Receipt,
@@ -30,6 +31,11 @@ def shown_quantiles(answer: Answer, quantiles: Sequence[float]) -> QuantileRelea
 def shown_histogram(answer: Answer) -> HistogramRelease:
     """Released counts of cells as they are."""
     return HistogramRelease(Receipt(answer.stored.receipt), answer.stored.payload)
+
+
+def shown_description(answer: Answer) -> DescriptionRelease:
+    """What columns hold, read from released counts."""
+    return DescriptionRelease(Receipt(answer.stored.receipt), answer.stored.payload)
 
 
 def shown_sample(kernel: Kernel, question: Samples, answer: Answer, into: str | None) -> Release:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -31,7 +31,7 @@ from onesided.language import BoundPredicate
 from onesided.policy import Policy
 from onesided.randomness import Randomness, fresh_coin_key
 from onesided.session.domains import both, histogram
-from onesided.session.grouping import Grouping
+from onesided.session.grouping import Grouping, WantedCounts
 from onesided.session.maps import MapOfData
 from onesided.session.scope import AnyPolicy, Scope
 
@@ -107,6 +107,7 @@ class Reading:
     coin_key: str | None
     drawn: PrivateDirectory | None = field(default=None, init=False)
     _counted: tuple[CountQuery, GroupCounts] | None = field(default=None, init=False)
+    _ready: list[tuple[CountQuery, GroupCounts]] = field(default_factory=list, init=False)
 
     @property
     def rng(self) -> Randomness:
@@ -137,9 +138,34 @@ class Reading:
             lookups=groups.lookups,
             grams=groups.grams,
         )
+        for known, found in self._ready:
+            if known == query:
+                return found
         if self._counted is None or self._counted[0] != query:
             self._counted = (query, self.table.engine.count(query))
         return self._counted[1]
+
+    def prepare(self, wanted: Sequence[WantedCounts]) -> None:
+        """Read all of these in one pass over the data; they are at hand from then on."""
+        queries = [self._query(each.groups, kinds=each.kinds) for each in wanted]
+        known = [query for query, _ in self._ready]
+        new = [each for each in queries if each not in known]
+        if new:
+            self._ready += zip(new, self.table.engine.count_each(new), strict=True)
+
+    def kinds(self, groups: Grouping) -> tuple[int, int]:
+        """How many of these groups some unit is in, and how many some non-sensitive one."""
+        query = self._query(groups, kinds=True)
+        found = next((counts for known, counts in self._ready if known == query), None)
+        if found is None:
+            (found,) = self.table.engine.count_each([query])
+        return int(found.all[0]), int(found.nonsensitive[0])
+
+    def _query(self, groups: Grouping, *, kinds: bool) -> CountQuery:
+        policy = self.table.sensitive(self.scope.policy)
+        return CountQuery(
+            policy, groups.keys, groups.where, max_groups=groups.max_groups, kinds=kinds
+        )
 
     def histogram(
         self, groups: Grouping, *, only_sensitive: NDArray[np.bool_] | None = None

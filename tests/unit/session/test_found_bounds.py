@@ -54,7 +54,7 @@ def test_without_noise_nothing_is_clipped(kind: pa.DataType) -> None:
         assert release.table["sum"].to_pylist() == [pytest.approx(true_sum(table), rel=1e-3)]
         found = release.receipt["error"]["bound"]
         assert float(Fraction(found["bound"])) > 900
-        assert found["epsilon"] == "62500"
+        assert found["epsilon"] == "125000"
         assert release.receipt["noise"].startswith("for the bound, one-sided geometric of rate")
         by_room = data.sum("paid", "room", bound="auto", max_groups=2, epsilon=EXACT, yes=True)
         assert sum(by_room.table["sum"].to_pylist()) == pytest.approx(true_sum(table), rel=1e-3)

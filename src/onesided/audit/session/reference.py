@@ -45,6 +45,7 @@ from onesided.engine.base import (
     key_type,
 )
 from onesided.engine.sources import Files, file_tag
+from onesided.engine.together import one_by_one
 from onesided.language import BoundKey, BoundPredicate, Field, Predicate, Schema, Type
 from onesided.language.floats import named
 from onesided.language.query import public_column
@@ -305,6 +306,9 @@ class ReferenceEngine:
             pa.table(keys, names=[key.name for key in query.by]),
             tuple(Figure(*pair) for pair in zip(sides[::2], sides[1::2], strict=True)),
         )
+
+    def count_each(self, queries: Sequence[CountQuery]) -> list[GroupCounts]:
+        return one_by_one(self.count, queries)
 
     def evaluate_policy(self, function: Callable[[Mapping[str, Any]], bool]) -> BoundPredicate:
         for row in self._rows:

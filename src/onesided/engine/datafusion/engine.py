@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -44,6 +44,7 @@ from onesided.engine.remote import RemoteEngine, cast_batch, check_format
 from onesided.engine.sources import Files
 from onesided.engine.sql import Relation, Statements
 from onesided.engine.streams import HeldTable
+from onesided.engine.together import apart, columns_of, joint
 from onesided.errors import RequestError
 from onesided.language import BoundPredicate, Field, Predicate, Schema, Type
 
@@ -157,6 +158,11 @@ class DataFusionEngine(RemoteEngine):
             statement = self._statements(ColumnsRead.by_count(query).all).count(query)
             table = self._context.sql(statement, **_bound(query.coins)).to_arrow_table()
         return GroupCounts.of(table, query.listed)
+
+    def count_each(self, queries: Sequence[CountQuery]) -> list[GroupCounts]:
+        with releasing():
+            statement = joint(self._statements(columns_of(queries).all), queries)
+            return apart(self._context.sql(statement).to_arrow_table(), queries)
 
     def evaluate_policy(self, function: Callable[[Mapping[str, Any]], bool]) -> BoundPredicate:
         """Run a policy in Python once on every row of the frame; the result is a hidden column."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -37,6 +37,7 @@ from onesided.engine.sources import Files
 from onesided.engine.sql import Relation, Statements
 from onesided.engine.streams import HeldTable
 from onesided.engine.ties import sorted_ties
+from onesided.engine.together import apart, columns_of, joint
 from onesided.errors import ReleaseFailed, RequestError
 from onesided.language import BoundPredicate, Field, Predicate, Schema, Type
 
@@ -184,19 +185,34 @@ class DuckDBEngine:
     def count(self, query: CountQuery) -> GroupCounts:
         columns = ColumnsRead.by_count(query)
         self._prepare(query.coins, columns)
-        with releasing():
-            table = self._whole(columns.all, lambda made: self._counted(made, query))
+        cuts = query.max_groups is not None
+        table = self._counted(columns, lambda made: made.count(query), cuts=cuts)
         return GroupCounts.of(table, query.listed)
 
-    def _counted(self, statements: Statements, query: CountQuery) -> pa.Table:
+    def count_each(self, queries: Sequence[CountQuery]) -> list[GroupCounts]:
+        columns = columns_of(queries)
+        self._prepare(None, columns)
+        cuts = any(each.max_groups is not None for each in queries)
+        return apart(self._counted(columns, lambda made: joint(made, queries), cuts=cuts), queries)
+
+    def _counted(
+        self, columns: ColumnsRead, statement: Callable[[Statements], str], *, cuts: bool
+    ) -> pa.Table:
         """The faster way to cut units holds all of them in memory; beyond it, one that spills."""
-        try:
-            return self._connection.sql(statements.count(query)).to_arrow_table()
-        except duckdb.OutOfMemoryException:
-            if query.max_groups is None:
-                raise
-        thrifty = replace(statements, flavour=ThriftyDuckDBFlavour())
-        return self._connection.sql(thrifty.count(query)).to_arrow_table()
+
+        def answer(made: Statements) -> pa.Table:
+            return self._connection.sql(statement(made)).to_arrow_table()
+
+        def either(made: Statements) -> pa.Table:
+            try:
+                return answer(made)
+            except duckdb.OutOfMemoryException:
+                if not cuts:
+                    raise
+            return answer(replace(made, flavour=ThriftyDuckDBFlavour()))
+
+        with releasing():
+            return self._whole(columns.all, either)
 
     def evaluate_policy(self, function: Callable[[Mapping[str, Any]], bool]) -> BoundPredicate:
         """Run a policy in Python once on every row of the frame; the result is a hidden column."""

@@ -15,6 +15,7 @@ class DuckDBFlavour(Flavour):
     """DuckDB; `cuts_in_memory` is the fast way to cut, whose chosen groups do not spill."""
 
     writer = DuckDBWriter()
+    once_read = "MATERIALIZED "
     cuts_in_memory: ClassVar[bool] = True
 
     def sha256(self, text: str) -> str:

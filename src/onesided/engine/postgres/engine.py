@@ -8,7 +8,7 @@ that no statement's text holds it.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from typing import Any
 
@@ -46,6 +46,7 @@ from onesided.engine.postgres.maps import written_table
 from onesided.engine.postgres.statements import PostgresStatements
 from onesided.engine.remote import RemoteEngine, cast_batch, check_format
 from onesided.engine.sql import Relation
+from onesided.engine.together import apart, columns_of, joint
 from onesided.errors import (
     OutputError,
     ReleaseFailed,
@@ -193,6 +194,12 @@ class PostgresEngine(RemoteEngine):
             statements = self._reading_of(ColumnsRead.by_count(query).all)
             table = transaction.table(statements.count(query))
             return GroupCounts.of(_with_decimals(table, query.listed), query.listed)
+
+    def count_each(self, queries: Sequence[CountQuery]) -> list[GroupCounts]:
+        with releasing(), self.reading(None) as transaction:
+            transaction.allow_more_memory()
+            statements = self._reading_of(columns_of(queries).all)
+            return apart(transaction.table(joint(statements, queries)), queries)
 
     def check_place(self, place: str) -> None:
         """Refuse a table that exists already, or that this user may not make."""

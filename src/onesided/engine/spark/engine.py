@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -56,6 +56,7 @@ from onesided.engine.spark.session import (
 )
 from onesided.engine.spark.source import SparkSource, find_source
 from onesided.engine.sql import Relation, Statements
+from onesided.engine.together import apart, columns_of, joint
 from onesided.errors import SourceError
 from onesided.language import Schema, Type
 
@@ -231,6 +232,11 @@ class SparkEngine(RemoteEngine):
         with releasing(), self._coin_key(query.coins) as key, chosen, unwarned():
             table = self._spark.sql(self.statement(query, key)).toArrow()
         return GroupCounts.of(table, query.listed)
+
+    def count_each(self, queries: Sequence[CountQuery]) -> list[GroupCounts]:
+        statements = self._statements("", self._counting(None), read=columns_of(queries).all)
+        with releasing(), self._pinned({**_PATIENT, **self.scanning()}), unwarned():
+            return apart(self._spark.sql(joint(statements, queries)).toArrow(), queries)
 
     def statement(self, query: CountQuery, coin_key: str = "") -> str:
         """What counts; `coin_key` is the expression that reads the key."""

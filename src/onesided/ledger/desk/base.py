@@ -31,7 +31,7 @@ def new_job_id() -> str:
     return secrets.token_urlsafe(16)
 
 
-_KINDS = "count sum mean sample sql quantile histogram distinct ngrams touches"
+_KINDS = "count sum mean sample sql quantile histogram distinct describe ngrams touches"
 QUESTION_KINDS = tuple(_KINDS.split())
 """What can be asked, by the names under which rights allow it."""
 

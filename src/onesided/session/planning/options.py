@@ -22,6 +22,7 @@ from onesided.session.planning.pricing import Pricing
 from onesided.session.questions.counts import COUNT, CountingQuestion
 from onesided.session.questions.expected import Expectation
 from onesided.session.questions.figures import GroupQuestion
+from onesided.session.questions.found_cells import FoundCells
 from onesided.session.scope import Scope
 from onesided.session.supposed import Supposed
 
@@ -137,6 +138,9 @@ def bounded(question: PlannedQuestion, bound: int = 1) -> PlannedQuestion:
     """The question itself, or with this bound on groups where it says none."""
     if question.missing is not Missing.MAX_GROUPS:
         return question
+    if isinstance(question, FoundCells):
+        groups = with_bound(question.beside.groups, bound)
+        return replace(question, beside=replace(question.beside, groups=groups))
     return replace(question, groups=with_bound(question.groups, bound))
 
 

@@ -30,7 +30,10 @@ from onesided.session.planning.learnt import Learnt
 from onesided.session.planning.options import CountWays, PlannedQuestion, bounded, option
 from onesided.session.planning.pricing import Pricing
 from onesided.session.planning.samples import sample_plan
+from onesided.session.planning.supposing import Supposing
+from onesided.session.questions.base import Question
 from onesided.session.questions.composed import AskedStatement
+from onesided.session.questions.described import DescribedColumns
 from onesided.session.questions.expected import Expectation
 from onesided.session.released_tables import ReleasedTables
 from onesided.session.scope import Scope
@@ -41,29 +44,6 @@ from onesided.spelling import arguments_named
 
 Figures: TypeAlias = Callable[[Fraction], Mapping[str, PlannedQuestion]]
 """The questions of one answer by name, at an ε that they share."""
-
-
-@dataclass(frozen=True)
-class Supposing:
-    """What a plan is told to suppose; the rest is learnt from what was released, or assumed.
-
-    - `nonsensitive_share`: of all units; the true one is secret.
-    - `groups`: how many groups there are where they are found on the way.
-    """
-
-    nonsensitive_share: float | None = None
-    groups: int | None = None
-
-    def __post_init__(self) -> None:
-        share, groups = self.nonsensitive_share, self.groups
-        if share is not None and (
-            isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1
-        ):
-            raise RequestError("nonsensitive_share, which is assumed, must be between 0 and 1.")
-        if groups is not None and (
-            isinstance(groups, bool) or not isinstance(groups, int) or groups < 1
-        ):
-            raise RequestError("groups, which is assumed, must be a whole number of at least 1.")
 
 
 @dataclass(frozen=True)
@@ -201,6 +181,28 @@ class Planner:
         """Numbers of values by group; `asked` are the other arguments of `Dataset.distinct`."""
         aim, supposing = Aim.of(epsilon, error), Supposing(nonsensitive_share, groups)
         return self._of_column(self.asking.distinct, (column, by, where), asked, aim, supposing)
+
+    @arguments_named
+    def describe(
+        self,
+        columns: Sequence[str] | None = None,
+        where: str | None = None,
+        *,
+        epsilon: Number,
+        nonsensitive_share: float | None = None,
+        **asked: Any,
+    ) -> Plan:
+        """All that a description asks of each column; `asked` are the other arguments of it."""
+
+        def whole(exact: Fraction) -> DescribedColumns:
+            return self.asking.describe(exact, columns, where, **asked)
+
+        return self._together(
+            lambda exact: whole(exact).questions,
+            Aim.of(epsilon, None),
+            Supposing(nonsensitive_share),
+            whole,
+        )
 
     @arguments_named
     def sql(
@@ -341,8 +343,17 @@ class Planner:
                 error_at=lambda row, at: counted.expected(counted.question(row.mechanism, at)),
             )
 
-    def _together(self, asked: Figures, aim: Aim, supposing: Supposing) -> Plan:
-        """The figures of one answer, all of the same groups and at the same share of ε."""
+    def _together(
+        self,
+        asked: Figures,
+        aim: Aim,
+        supposing: Supposing,
+        whole: Callable[[Fraction], Question] | None = None,
+    ) -> Plan:
+        """The figures of one answer, all of the same groups and at the same share of ε.
+
+        - `whole`: the question that all of them are charged as, where there is one.
+        """
         with self.turn:
             pricing = self._pricing()
             first = next(iter(asked(aim.epsilon or MOST_PLANNED).values()), None)
@@ -358,7 +369,8 @@ class Planner:
             if exact is None:
                 never = f"an error stays above ±{aim.error:g} up to ε = {show(MOST_PLANNED)}"
                 options = [replace(each, refusal=never) for each in options]
-            price = pricing.together(list(figures.values()))
+            charged = list(figures.values()) if whole is None else [whole(exact or MOST_PLANNED)]
+            price = pricing.together(charged)
             return self._plan(
                 first.groups,
                 basis,

@@ -9,7 +9,15 @@ from functools import cached_property
 
 from onesided.data.planned.price import Price
 from onesided.errors import RequestError
-from onesided.ledger import Balance, Charge, ChargeRecord, ChargeState, StoredRelease
+from onesided.ledger import (
+    Balance,
+    Charge,
+    ChargeRecord,
+    ChargeState,
+    Quote,
+    Spending,
+    StoredRelease,
+)
 from onesided.loss import Loss
 from onesided.session.kernel import Kernel
 from onesided.session.questions.base import Question, TwoStep
@@ -88,11 +96,23 @@ class Pricing:
             return Price(loss.epsilon, plain, fits=True)
         reserves = all(isinstance(each, TwoStep) for each in new)
         spending = new[0].spending if len(new) == 1 else new[0].scope.spending(loss)
-        try:
-            quote = self.kernel.account.quote(spending, self.kernel.snapshot, reserves=reserves)
-        except RequestError:
+        if (spending, reserves) not in self._quotes:  # many mechanisms have the same pair
+            self._quotes[spending, reserves] = self._quote(self.kernel, spending, reserves)
+        quote = self._quotes[spending, reserves]
+        if quote is None:
             return Price(None, plain, fits=False)
         return Price(quote.cost, plain, fits=quote.fits)
+
+    @cached_property
+    def _quotes(self) -> dict[tuple[Spending, bool], Quote | None]:
+        return {}
+
+    def _quote(self, kernel: Kernel, spending: Spending, reserves: bool) -> Quote | None:
+        """What the account says; None where it does not take such a charge at all."""
+        try:
+            return kernel.account.quote(spending, kernel.snapshot, reserves=reserves)
+        except RequestError:
+            return None
 
     def _is_paid(self, question: Question) -> bool:
         request = question.request.fingerprint

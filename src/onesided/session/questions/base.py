@@ -14,6 +14,7 @@ from onesided.data.planned.option import Missing
 from onesided.ledger import Spending
 from onesided.loss import Loss
 from onesided.session.facts import DatasetFacts
+from onesided.session.grouping import WantedCounts
 from onesided.session.requests import Request
 from onesided.session.scope import Scope
 from onesided.session.supposed import NOTHING_KNOWN, Supposed
@@ -56,6 +57,11 @@ class Runnable(ABC):
     @abstractmethod
     def terms(self) -> ReleaseTerms:
         """What the charge says; nothing here may depend on the data."""
+
+    @property
+    def wants(self) -> tuple[WantedCounts, ...]:
+        """The counts that it is going to ask for, where they may be read with those of others."""
+        return ()
 
     @abstractmethod
     def run(self, reading: Reading) -> bytes:
@@ -125,6 +131,11 @@ class TwoStep(ABC):
     """
 
     seen: ClassVar[str] = LOOK
+
+    @property
+    def wants(self) -> tuple[WantedCounts, ...]:
+        """The counts that its look is going to ask for, as those of what is run."""
+        return ()
 
     @abstractmethod
     def look(self, reading: Reading) -> bytes:

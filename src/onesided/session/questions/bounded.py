@@ -18,6 +18,7 @@ from onesided.loss import Loss, show
 from onesided.mechanisms.one_sided import OneSided
 from onesided.session.best_bound import bound_curve, with_bound
 from onesided.session.grouping import Grouping, spelled_parameters
+from onesided.session.questions.after import after
 from onesided.session.questions.base import (
     BOUND_LOOK,
     Question,
@@ -152,7 +153,8 @@ class BoundedCount(Question, TwoStep):
         spent = Fraction(said["epsilon"])
         found = FoundBound(int(said["max_groups"]), spent, said["from"])
         question = self.counting(with_bound(self.groups, found.k), self.epsilon - spent)
-        return found.of(question)
+        assert isinstance(question, Runnable | TwoStep)
+        return after(question, found.terms)
 
 
 @dataclass(frozen=True)
@@ -162,13 +164,6 @@ class FoundBound:
     k: int
     spent: Fraction
     known_from: str
-
-    def of(self, step: Question | Runnable | TwoStep) -> Runnable | TwoStep:
-        """The next step of a count, which says in its terms how its bound was found."""
-        if isinstance(step, TwoStep):
-            return _BoundedStep(step, self)
-        assert isinstance(step, Runnable)
-        return _BoundedRun(step, self)
 
     def terms(self, terms: ReleaseTerms) -> ReleaseTerms:
         """Those of the count, with the look."""
@@ -186,39 +181,6 @@ class FoundBound:
             noise=noise,
             error={**terms.error, "bound": said},
         )
-
-
-@dataclass(frozen=True)
-class _BoundedStep(TwoStep):
-    """A further look of a count whose bound is found."""
-
-    step: TwoStep
-    found: FoundBound
-
-    @property
-    def seen(self) -> str:  # type: ignore[override]
-        return self.step.seen
-
-    def look(self, reading: Reading) -> bytes:
-        return self.step.look(reading)
-
-    def decided(self, look: bytes) -> Runnable | TwoStep:
-        return self.found.of(self.step.decided(look))
-
-
-@dataclass(frozen=True)
-class _BoundedRun(Runnable):
-    """The run of a count whose bound is found."""
-
-    step: Runnable
-    found: FoundBound
-
-    @property
-    def terms(self) -> ReleaseTerms:
-        return self.found.terms(self.step.terms)
-
-    def run(self, reading: Reading) -> bytes:
-        return self.step.run(reading)
 
 
 def ranges_in(look: bytes) -> dict[int, float]:

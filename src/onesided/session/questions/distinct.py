@@ -27,7 +27,7 @@ from onesided.randomness import MINIMUM_RATE
 from onesided.session.answers import Layout
 from onesided.session.domains import both, histogram
 from onesided.session.facts import DatasetFacts
-from onesided.session.grouping import Grouping, check_bound, check_choice
+from onesided.session.grouping import Grouping, WantedCounts, check_bound, check_choice
 from onesided.session.places import first_places
 from onesided.session.questions.base import Question, ReleaseTerms, Runnable
 from onesided.session.questions.counts import COUNT
@@ -36,16 +36,16 @@ from onesided.session.requests import Request
 from onesided.session.supposed import NOTHING_KNOWN, Supposed
 from onesided.session.table import Reading
 
-_VALUE = "osd_value"
+VALUE_KEY = "osd_value"
 
 
 @dataclass(frozen=True)
-class _ValueKey(BoundKey):
-    """The value as a last group key, which may be one of the others as well."""
+class ValueKey(BoundKey):
+    """A value as a last group key, with a name that no column has."""
 
     @property
     def name(self) -> str:
-        return _VALUE
+        return VALUE_KEY
 
 
 def valued(
@@ -66,12 +66,12 @@ def valued(
     facts.withheld.refuse(value.columns, "counted by its values")
     one = facts.unit.is_row or facts.rows_are_units
     single = one or facts.constant(determined).issuperset(value.columns)
-    keys = (*groups.keys, _ValueKey(value.expression, value.typed))
+    keys = (*groups.keys, ValueKey(value.expression, value.typed))
     answer = replace(
         groups,
         keys=keys,
         where=both(groups.where, Predicate(Not(IsNull(value.expression))).bind(schema)),
-        domains={**groups.domains, _VALUE: None},
+        domains={**groups.domains, VALUE_KEY: None},
         every_unit_once=False,
     )
     if single:
@@ -178,6 +178,10 @@ class DistinctCounts(Question, Runnable):
     def assumes(self) -> str:
         return "groups have many values"
 
+    @property
+    def wants(self) -> tuple[WantedCounts, ...]:
+        return () if self.groups.keys else self.pairs.wanted(kinds=True)
+
     def run(self, reading: Reading) -> bytes:
         keys, data = self.numbers(reading)
         released = release_distinct(
@@ -191,10 +195,14 @@ class DistinctCounts(Question, Runnable):
 
     def numbers(self, reading: Reading) -> tuple[pa.Table, Histogram]:
         """The groups that occur, and how many values all units and the others have in each."""
+        if self.wants:
+            numbers = Figure(*(np.array([each]) for each in reading.kinds(self.pairs)))
+            whole = pa.table({})
+            return whole, histogram(whole, numbers, {}, 1, None)
         pairs, units = reading.histogram(self.pairs)
         keys = pairs.select(range(pairs.num_columns - 1))
         first, places = first_places(keys)
-        if not keys.num_columns:
+        if not keys.num_columns:  # of a joined table
             first, places = np.zeros(1, np.int64), np.zeros(len(pairs), np.int64)
         every, seen = (_held(places, each, len(first)) for each in (units.all, units.nonsensitive))
         whole = keys.take(pa.array(first)) if keys.num_columns else keys

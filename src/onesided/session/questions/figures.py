@@ -31,6 +31,7 @@ from onesided.session.questions.choosing import counting
 from onesided.session.questions.counts import CountingQuestion
 from onesided.session.questions.distinct import DistinctCounts, valued
 from onesided.session.questions.found_bounds import BoundedTotals, present
+from onesided.session.questions.found_cells import FoundCells
 from onesided.session.questions.ranked import RankedCounts, celled
 from onesided.session.questions.sums import Means, Sums, TotalsQuestion, present_groups
 from onesided.session.results import AskedFigure
@@ -39,7 +40,7 @@ from onesided.session.scope import Scope
 Bound: TypeAlias = Number | str | tuple[Number, Number]
 
 GroupQuestion: TypeAlias = (
-    CountingQuestion | TotalsQuestion | BoundedTotals | RankedCounts | DistinctCounts
+    CountingQuestion | TotalsQuestion | BoundedTotals | RankedCounts | FoundCells | DistinctCounts
 )
 """A question about groups."""
 

@@ -2,8 +2,8 @@
 
 The look counts, one-sidedly, how many totals of non-sensitive units are between each two of a
 public ladder of numbers, and how many groups there are. Few units have the largest totals, and
-noise hides them. So the counts are carried on beyond the last that are seen, in the ratio of these.
-That bound is taken of which noise and what it clips are expected to err least together.
+noise hides them. So their number is carried on from what is seen (tails.py). That bound is taken of
+which noise and what it clips are expected to err least together.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from onesided.data import Histogram
 from onesided.data.planned.option import Missing
@@ -28,6 +27,7 @@ from onesided.language.tree import Case, Compare, Comparison, IsNull, Literal, N
 from onesided.loss import Loss, Number, show
 from onesided.mechanisms.noise import geometric_mean
 from onesided.mechanisms.one_sided import one_sided_noise
+from onesided.mechanisms.spread import groups_rate, release_spread, totals_rate
 from onesided.mechanisms.sums import expected_sum_error
 from onesided.session.amounts import MOST_STEPS, Amount, value_amount
 from onesided.session.domains import both
@@ -44,75 +44,15 @@ from onesided.session.questions.sums import Means, Sums, TotalsQuestion
 from onesided.session.requests import Request
 from onesided.session.supposed import NOTHING_KNOWN, Supposed
 from onesided.session.table import Reading
+from onesided.session.tails import SpreadOfTotals
 
-TOTALS_LOOK, GROUPS_LOOK = Fraction(3, 64), Fraction(1, 64)
-"""The parts of ε for how totals are spread, and for the number of groups."""
+LOOK_SHARE = Fraction(1, 8)
+"""The part of ε for how totals are spread, and for the number of groups."""
 FINE = 64
 """Into so many steps each number of the ladder is divided when totals are compared with it."""
 _ENDS = {Type.FLOAT: (-12, 60)}
 _USUAL_ENDS = (0, 64)
 """The ladder's ends, as halves of the exponent of 2, in steps of the column."""
-_TELLING, _SEEN, _LONGEST = 3, 3, 8
-"""A count tells from noise of a third of it; of so many the tail follows, and so long it is."""
-_MOST_SHARE, _FASTEST = 0.7, 0.3
-"""A tail falls at least so, and its share no faster."""
-
-
-@dataclass(frozen=True)
-class SpreadOfTotals:
-    """How totals are spread: how many are from each number of the ladder to before the next.
-
-    - `counts`: noisy, and right on average.
-    - `scale`: that of their noise.
-    - `coarse`: how many halves of a doubling the numbers of the ladder are apart.
-    """
-
-    ladder: tuple[Fraction, ...]
-    counts: tuple[float, ...]
-    scale: float
-    coarse: int = 1
-
-    def carried_on(self) -> list[float]:
-        """The counts that tell from noise, with a tail beyond the last of them.
-
-        Each count of the tail is a share of the one before. The share is that of the last counts
-        that are seen, and falls as it has fallen there.
-        """
-        counts = np.array(self.counts)
-        seen = np.flatnonzero(counts > _TELLING * self.scale)
-        kept = np.where(counts > _TELLING * self.scale, counts, 0.0)
-        if not len(seen):
-            return [float(each) for each in kept]
-        last = int(seen[-1])
-        first = max(int(np.argmax(counts)), last - _SEEN)
-        falling, share = self._share(np.maximum(counts, self.scale), first, last)
-        number = float(counts[last])
-        for place in range(last + 1, min(last + 1 + _LONGEST // self.coarse, len(counts))):
-            # What does not tell from noise is not more than what would.
-            number = min(number * share, _TELLING * self.scale)
-            share *= falling
-            kept[place] = number
-        return [float(each) for each in kept]
-
-    def _share(self, counts: NDArray[np.float64], first: int, last: int) -> tuple[float, float]:
-        """How a share of the tail follows from the one before it, and the first one."""
-        most = _MOST_SHARE**self.coarse
-        if last == first:
-            return most, most
-        if last - first == 1:
-            return 1.0, min(float(counts[last] / counts[first]), most)
-        middle = (first + last) // 2
-        early = float(counts[middle] / counts[first]) ** (1 / (middle - first))
-        late = float(counts[last] / counts[middle]) ** (1 / (last - middle))
-        falling = min(max((late / early) ** (2 / (last - first)), _FASTEST), 1.0)
-        return falling, min(late * falling ** ((last - middle + 1) / 2), most)
-
-    def clipped(self, bound: Fraction) -> float:
-        """By how much all totals together fall short with this bound."""
-        ends = [*self.ladder[1:], self.ladder[-1] * 2]
-        middles = [float(low * high) ** 0.5 for low, high in zip(self.ladder, ends, strict=True)]
-        above = zip(self.carried_on(), middles, strict=True)
-        return float(sum(count * max(middle - float(bound), 0.0) for count, middle in above))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -202,7 +142,7 @@ class BoundedTotals(Question, TwoStep):
         around: dict[str, Any] = {
             "facts": self.facts,
             "scope": self.scope,
-            "epsilon": self.epsilon * (1 - TOTALS_LOOK - GROUPS_LOOK),
+            "epsilon": self.epsilon * (1 - LOOK_SHARE),
             "groups": self.groups,
             "amount": self.amount(bound),
         }
@@ -244,10 +184,10 @@ class BoundedTotals(Question, TwoStep):
     @property
     def look_noise(self) -> str:
         """That of the look, in words."""
-        k = self.groups.bound
+        k, look = self.groups.bound, self.epsilon * LOOK_SHARE
         return (
-            f"for the bound, {one_sided_noise(self.epsilon * TOTALS_LOOK / k)}, and of rate "
-            f"{self.epsilon * GROUPS_LOOK / k} on the number of groups"
+            f"for the bound, {one_sided_noise(totals_rate(look, k))}, and of rate "
+            f"{groups_rate(look, k)} on the number of groups"
         )
 
     def expected_error(self, supposed: Supposed = NOTHING_KNOWN) -> float | None:
@@ -274,19 +214,15 @@ class BoundedTotals(Question, TwoStep):
             _, found = reading.totals(self.groups, tuple(pairs))
             sums = [int(each.nonsensitive.sum()) for each in found]
             reached = [whole - less for whole, less in zip(sums[::2], sums[1::2], strict=True)]
-        counts = [one - more for one, more in zip(reached, [*reached[1:], 0], strict=True)]
         there = int(sum(np.any([each.nonsensitive > 0 for each in found], axis=0).reshape(-1)))
-        k, rng = self.groups.bound, reading.rng
-        lost = rng.geometric(self.epsilon * TOTALS_LOOK / k, len(counts))
-        fewer = int(rng.geometric(self.epsilon * GROUPS_LOOK / k, 1)[0])
-        noisy = (np.array(counts, dtype=np.int64) - lost).tolist()
-        rate = self.epsilon * TOTALS_LOOK / k
+        k, look = self.groups.bound, self.epsilon * LOOK_SHARE
+        noisy = release_spread(reached, there, look, reading.rng, k=k)
+        rate = totals_rate(look, k)
         mean = geometric_mean(rate)
-        spread = SpreadOfTotals(
-            self.ladder, tuple(each + mean for each in noisy), float(1 / rate), self._coarse
-        )
-        bound = self.best(spread, max(there - fewer, 1))
-        said = {"bound": show(bound), "counts": noisy, "groups": there - fewer}
+        counts = tuple(each + mean for each in noisy.counts)
+        spread = SpreadOfTotals(self.ladder, counts, float(1 / rate))
+        bound = self.best(spread, max(noisy.groups, 1))
+        said = {"bound": show(bound), "counts": noisy.counts, "groups": noisy.groups}
         return json.dumps(said, sort_keys=True).encode()
 
     @property

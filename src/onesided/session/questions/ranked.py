@@ -29,7 +29,7 @@ from onesided.mechanisms.ranks import BOUNDS, Ranks
 from onesided.mechanisms.ranks_of_all import RanksOfAll
 from onesided.session.cells import CELL, Cells
 from onesided.session.domains import Domain, both, dense_keys
-from onesided.session.grouping import Grouping
+from onesided.session.grouping import Grouping, WantedCounts
 from onesided.session.places import first_places, places_of
 from onesided.session.questions.base import (
     KEYS_LOOK,
@@ -244,6 +244,10 @@ class RankedCounts(Question, TwoStep):
         """What the first look is called."""
         return KEYS_LOOK if self.finds_keys else LOOK
 
+    @property
+    def wants(self) -> tuple[WantedCounts, ...]:
+        return self.groups.wanted()
+
     def look(self, reading: Reading) -> bytes:
         """The groups, where nobody has declared them; else how many units there are."""
         if not self.finds_keys:
@@ -343,6 +347,10 @@ class _Chosen(Runnable):
     question: RankedCounts
     way: Ranks | RanksOfAll
     listed: pa.Table | None
+
+    @property
+    def wants(self) -> tuple[WantedCounts, ...]:
+        return self.question.wants
 
     @property
     def terms(self) -> ReleaseTerms:

@@ -89,6 +89,9 @@ function copiers(within) {
 }
 copiers(document);
 
+// Where tabs are wider than the window, the current one is in sight.
+document.querySelector(".kinds [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
+
 // Deadlines count down; the page itself comes again when one is over.
 const began = performance.now();
 const clocks = [...document.querySelectorAll("time[data-left]")];
