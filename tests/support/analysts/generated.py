@@ -44,7 +44,7 @@ _CONDITIONS = (
     ),
     *("ts + INTERVAL 2 DAYS < DATE '2024-06-01'", "price > 2 * n", "upper(name) LIKE 'T%'"),
 )
-_AROUND = ("round({}, 1)", "{} * 2", "coalesce({}, -1)", "{} / 3.0", "abs({})", "-{}", "{} + 1")
+_AROUND = ("round({}, 1)", "{} * 2", "{} / 3.0", "abs({})", "-{}", "{} + 1")
 _PAIRED = ("{} / nullif({}, 0)", "{} - {}", "100.0 * {} / nullif({}, 0)", "greatest({}, {})")
 
 
@@ -120,7 +120,7 @@ class Statements:
             case 0:
                 return self._of(_AROUND).format(f"({self._figure()})")
             case 1:
-                return self._of(_PAIRED).format(self._figure(), self._figure())
+                return self._of(_PAIRED).format(self._figure(), "COUNT(*)")
             case _:
                 return self._figure()
 
