@@ -15,9 +15,10 @@ import onesided as osd
 from onesided.data.units import Unit
 from onesided.engine.base import PublicTable
 from onesided.engine.datafusion.engine import DataFusionEngine
+from onesided.engine.duckdb.engine import DuckDBEngine
 from onesided.errors import RequestError, SourceError
 from onesided.language import Schema, Type
-from support.engines import sample_query, sampled, write
+from support.engines import count_query, sample_query, sampled, write
 
 TABLE = pa.table(
     {"id": range(300), "n": [each % 7 for each in range(300)], "t": ["a", "b", None] * 100}
@@ -122,6 +123,32 @@ def test_nothing_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         assert data.sample(Fraction(1)).table.num_rows > 0
         assert list(private.iterdir()) != []
     assert list(private.iterdir()) == []
+
+
+def at_the_ends(kind: pa.DataType) -> pa.Array:
+    """Days or moments before and after all others, beside their neighbours and plain ones."""
+    width = pa.int32() if kind.bit_width == 32 else pa.int64()
+    last = 2 ** (kind.bit_width - 1) - 1
+    return pa.array([last, -last, last - 1, 1 - last, 7, 0], width).view(kind)
+
+
+@pytest.mark.parametrize("kind", [pa.date32(), pa.timestamp("us")], ids=str)
+def test_the_same_groups_of_a_unit_count_at_the_ends_of_the_calendar(kind: pa.DataType) -> None:
+    """Days and moments that stand for no end have no number, and so no text of their own."""
+    ends = at_the_ends(kind)
+    pairs = [(one, two) for one in range(len(ends)) for two in range(one)] * 4
+    rows = pa.table(
+        {
+            "unit": [number for number, pair in enumerate(pairs) for _ in pair],
+            "x": pa.concat_arrays([ends.slice(place, 1) for pair in pairs for place in pair]),
+        }
+    )
+    answers = []
+    for kind_of in (DuckDBEngine, DataFusionEngine):
+        with closing(kind_of(rows, Unit(("unit",)))) as engine:
+            query = count_query(engine, "unit < 0", ["unit", "x"], max_groups=1)
+            answers.append(engine.count(query).keys)
+    assert answers[0].equals(answers[1])
 
 
 def test_a_description_is_the_same_release() -> None:

@@ -134,6 +134,31 @@ def test_a_lazy_frame_is_its_rows(connection: str | None) -> None:
     assert sample(lazy) == sample(lazy.collect()) == expected
 
 
+@pytest.mark.parametrize("connection", [None, "datafusion"])
+def test_a_lookup_table_may_be_lazy_or_a_stream(connection: str | None) -> None:
+    beside = pl.DataFrame({"id": range(300), "wing": ["north", "south", "east"] * 100})
+
+    def wings(source: Any) -> list[dict[str, Any]]:
+        about = {"unit": "id", "policy": "room = 'clinic'", "connection": connection}
+        lookups = {"people": {"source": source, "on": "id"}}
+        with osd.open(visits(300), **about, lookups=lookups, budget=80) as dataset:
+            counts = dataset.count("people.wing", epsilon=40, mechanism="one-sided", yes=True)
+            return counts.to_arrow().select([0, 1]).to_pylist()
+
+    stream = Batched(beside.to_arrow())
+    assert wings(beside) == wings(beside.lazy()) == wings(stream) != []
+
+
+class Batched:
+    """A table that shows nothing but its batches."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self._table = table
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self._table.to_reader(1).__arrow_c_stream__(requested_schema)
+
+
 class Batches:
     """Batches that are made when they are asked for, and never held together."""
 

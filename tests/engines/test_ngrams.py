@@ -110,6 +110,8 @@ def test_every_engine_counts_by_the_definition_and_cuts_alike(opened: Opener) ->
         assert count(engine, 3) == by_definition(table, 3)
         assert count(engine, 3, max_groups=2) == count(oracle, 3, max_groups=2)
         assert count(engine, 2, order="ts") == by_order(table, 2)
+        slots = gram_query(engine, Ngrams("slot", "slot", 2), POLICY)
+        assert counted(engine.count(slots)) == counted(oracle.count(slots))
         assert kept(engine) == kept(oracle)
     finally:
         engine.close()

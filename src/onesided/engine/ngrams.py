@@ -19,6 +19,7 @@ from onesided.language.tree import Column, IsNull, Not
 
 LONGEST = 16
 TOKEN_TYPES = (Type.TEXT, Type.INTEGER, Type.BOOLEAN, Type.DATE, Type.TIMESTAMP)
+_POSITION = "osd_position"
 _ORDERED = (Type.INTEGER, Type.DATE, Type.TIMESTAMP)
 
 
@@ -38,7 +39,7 @@ def check_ngrams(schema: Schema, unit: Unit, grams: Ngrams) -> None:
             f"The tokens in {grams.token} must be texts, integers, truth values, dates or times."
         )
     known = {column.casefold() for column in schema}
-    taken = [column for column in grams.columns if column.casefold() in known]
+    taken = [each for each in (*grams.columns, _POSITION) if each.casefold() in known]
     if taken:
         raise RequestError(f"The column {taken[0]} is in the way of an n-gram's; rename it.")
 
@@ -64,7 +65,10 @@ def view(source: str, schema: Schema, unit: Unit, grams: Ngrams, flavour: Flavou
     """
     token, position = flavour.name(grams.token), flavour.name(grams.position)
     if schema[grams.position].type is Type.INTEGER:
-        position = f"CAST({position} AS BIGINT)"
+        # Under a name of its own: DataFusion takes a column and its cast for one, where the
+        # tokens are the positions.
+        whole = f"CAST({position} AS BIGINT) AS {_POSITION}"
+        source, position = f"(SELECT osd_r.*, {whole} FROM {source} osd_r)", _POSITION
     keys = ", ".join(flavour.name(column) for column in unit.columns)
     window = f"OVER (PARTITION BY {keys} ORDER BY {position} NULLS FIRST, {token} NULLS FIRST)"
     steps = range(1, grams.n)

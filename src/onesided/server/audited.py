@@ -57,6 +57,8 @@ WHO = "somebody-who-asks"
 _PATH = f"/api/v1/datasets/{NAME}"
 _BEFORE = ("accepted", "ended", "exception")
 """The outcomes of what is said before the answer is there."""
+_AROUND = "GET "
+"""How the names of outcomes begin that everybody sees of the data set."""
 _NOT_COMPARED = ("date",)
 _SECONDS = 60.0
 _RENAMED = {"query": "statement"}
@@ -131,7 +133,7 @@ class Conversation:
     def look_around(self) -> dict[str, str]:
         """What everybody sees of the data set."""
         paths = ("", "/releases", "/account")
-        return {f"GET {path}": _told(*self.send("GET", f"{_PATH}{path}")) for path in paths}
+        return {f"{_AROUND}{path}": _told(*self.send("GET", f"{_PATH}{path}")) for path in paths}
 
 
 def question(request: Request) -> dict[str, Any]:
@@ -195,7 +197,7 @@ class HttpStage:
         fresh = self._again(requests, self._ledger())
         repeated = self._again(requests, again)
         seen = [
-            replace(each, outcomes=_joined(new, old) if each.answered else new)
+            replace(each, outcomes=_joined(new, old, refused=not each.answered))
             for each, new, old in zip(run.seen, fresh, repeated, strict=True)
         ]
         return Run(tuple(seen), run.account, run.keys)
@@ -261,9 +263,18 @@ class HttpStage:
         return ledger
 
 
-def _joined(fresh: Mapping[str, str], repeated: Mapping[str, str]) -> dict[str, str]:
-    """What is said before an answer is there, as of a new question; all else as of a repeat."""
-    before = {name: each for name, each in fresh.items() if name in _BEFORE}
+def _joined(
+    fresh: Mapping[str, str], repeated: Mapping[str, str], *, refused: bool
+) -> dict[str, str]:
+    """What is said before an answer is there, as of a new question; all else as of a repeat.
+
+    What was refused is asked anew in both. The look around is at what was released, in any case.
+    """
+    before = {
+        name: each
+        for name, each in fresh.items()
+        if name in _BEFORE or (refused and not name.startswith(_AROUND))
+    }
     return {**{name: each for name, each in repeated.items() if name not in _BEFORE}, **before}
 
 
@@ -275,6 +286,7 @@ class ServedTables:
     forms: Sequence[Form] = (Form.TYPED, Form.CSV)
     lookups: bool = True
     declares: bool = True
+    without: frozenset[str] = frozenset()
 
     def sources(self, form: Form) -> Sequence[Source]:
         return [each for each in sources.sources() if each.form is form and each.files]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
 from math import ceil, floor
 from typing import Any
@@ -32,6 +33,7 @@ CELL = "cell"
 EPOCH = datetime(1970, 1, 1)
 """Dates are placed by the days since then, and moments by the microseconds."""
 MOST_CELLS = 4096
+_MOST_KEPT = 64
 
 
 @dataclass(frozen=True)
@@ -79,10 +81,9 @@ class Cells:
 
     def key(self, schema: Schema) -> CellKey:
         """The number of the cell as a group key: halvings, so that a row is compared log₂ times."""
-        bound = Key(self._halved(0, len(self))).bind(schema)
-        return CellKey(bound.expression, bound.typed)
+        return _bound_key(self, schema)
 
-    def _halved(self, first: int, last: int) -> Expression:
+    def halved(self, first: int, last: int) -> Expression:
         """The number of the cell, for values in cells from `first` to before `last`."""
         if last - first == 1:
             return Literal(Type.INTEGER, first)
@@ -92,7 +93,7 @@ class Cells:
             self.column.expression,
             Literal(self.column.type, self._literal(self.edges[middle])),
         )
-        lower, upper = self._halved(first, middle), self._halved(middle, last)
+        lower, upper = self.halved(first, middle), self.halved(middle, last)
         return Case(None, ((below, lower),), upper)
 
     def _literal(self, edge: Fraction) -> Any:
@@ -110,6 +111,13 @@ class Cells:
                 return int(edge)
 
 
+@lru_cache(maxsize=_MOST_KEPT)
+def _bound_key(cells: Cells, schema: Schema) -> CellKey:
+    """A thousand comparisons take long to bind, and the same ones are asked for again and again."""
+    bound = Key(cells.halved(0, len(cells))).bind(schema)
+    return CellKey(bound.expression, bound.typed)
+
+
 def equal_cells(
     schema: Schema, column: str, bounds: Sequence[Any], cells: int = USUAL_CELLS
 ) -> Cells:
@@ -125,6 +133,11 @@ def cells_of(key: BoundKey, low: Fraction, high: Fraction, cells: int = USUAL_CE
     """The same of any value of a row; bounds between its steps are moved outwards."""
     numeric(key)
     check_number(cells)
+    return _cut(key, low, high, cells)
+
+
+@lru_cache(maxsize=_MOST_KEPT)
+def _cut(key: BoundKey, low: Fraction, high: Fraction, cells: int) -> Cells:
     step = step_of(key)
     if step is None:
         width = (high - low) / cells

@@ -21,6 +21,7 @@ from onesided.errors import (
     ReleaseFailed,
     RequestError,
 )
+from onesided.loss import Loss
 from onesided.mechanisms.auto import Auto
 from onesided.session.questions.touches import ranges, ranges_for
 from onesided.session.supposed import Touched
@@ -162,9 +163,30 @@ def test_touches_are_a_release_that_plans_read(table: pa.Table) -> None:
         free = data.touches(**BY, epsilon=1, sampled=True)
         assert data.budget.spent == Fraction(11, 10)
         units = sum(free.table["at_least"].to_pylist())
-        with pytest.raises(RequestError, match="no bound to find"):
-            data.touches("day", epsilon=1)
+        for sampled in (False, True):  # before anything is charged
+            with pytest.raises(RequestError, match="no bound to find"):
+                data.touches("day", epsilon=1, sampled=sampled)
     assert 240 < units < 420
+
+
+@pytest.mark.parametrize("where", [None, "hour(ts) > 8"])
+def test_what_reads_the_number_of_units_promises_nothing_of_another_number(
+    table: pa.Table, where: str | None
+) -> None:
+    """Ranges, what a look costs and the choice follow it, whatever the rows are filtered by."""
+    with opened(table, partition_by="day") as data:
+        touches = data.touches("room", where, epsilon="0.1")
+        found = data.count("room", where, epsilon=1, max_groups="auto", mechanism="one-sided")
+        sampled = data.touches("room", where, epsilon=1, sampled=True)
+        parted = data.touches("room", where, epsilon="0.1", part={"day": visits_day(table)})
+    assert touches.loss == Loss(0, "0.1", fixed_n=True)
+    assert found.loss == Loss(0, 1, fixed_n=True)
+    assert sampled.loss == Loss(0, 1)
+    assert parted.loss == Loss(0, "0.1")
+
+
+def visits_day(table: pa.Table) -> Any:
+    return table["day"][0].as_py()
 
 
 def test_touches_in_a_sample_are_those_of_its_rows(table: pa.Table) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -114,6 +115,18 @@ def test_a_total_is_counted_once_whatever_its_rows_are(paid: Any, kind: pa.DataT
         counts = json.loads(asked.look(reading))["counts"]
         assert sorted(set(counts)) == [0, 1]
         assert sum(counts) == 1
+
+
+@pytest.mark.parametrize("units", [100, 10**7])
+def test_a_ladder_that_ends_by_the_number_of_units_says_so(units: int) -> None:
+    """So many units have less room below 2^53 each, and the ladder ends where that does."""
+    with opened(payments([1, 2, 3, 4], pa.int64())) as data:
+        asked = data.plan.asking.sum(Fraction(1), "paid", bound="auto")
+        assert isinstance(asked, BoundedTotals)
+        asked = replace(asked, facts=replace(asked.facts, units=units))
+        found = asked.decided(json.dumps({"bound": "4"}).encode())
+        assert asked.reads_n == asked.loss.fixed_n == found.terms.loss.fixed_n == (units > 100)
+        assert asked.ladder[-1] * units <= 2**53
 
 
 def test_what_needs_another_bound_is_refused_for_free() -> None:

@@ -95,7 +95,7 @@ class SessionAudit:
             source = more.pick(fitting)
         try:
             with surface.staged(made, source, dice) as stage:
-                requests = _requests(stage, made, dice)
+                requests = _requests(stage, made, dice, surface.without)
                 first, differences = judged(
                     stage,
                     made,
@@ -121,6 +121,7 @@ class SessionAudit:
         return [SessionFinding(self.engine, self.seed, number, small, len(differences))]
 
 
-def _requests(stage: Stage, made: World, dice: Dice) -> list[Request]:
-    asking = Asking(stage.schema, made.unit, made.spelled_policy, made.columns[-1].comparison, dice)
+def _requests(stage: Stage, made: World, dice: Dice, without: frozenset[str]) -> list[Request]:
+    comparison = made.columns[-1].comparison
+    asking = Asking(stage.schema, made.unit, made.spelled_policy, comparison, dice, without)
     return [asking.request() for _ in range(1 + dice.below(MOST_REQUESTS))]

@@ -38,6 +38,7 @@ _OPTIONS = {
     "where": "--where",
     "mechanism": "--mechanism",
     "column": "--column",
+    "cells": "--cells",
     "bound": "--bound",
     "grid": "--grid",
     "max_groups": "--max-groups",
@@ -205,6 +206,8 @@ def command(request: Request, source: str) -> list[str]:
     for key, values in given.get("domain", {}).items():
         line += ["--domain", f"{key}={','.join(map(str, values))}"]
     line += _bounds(given.get("bounds", {}))
+    if "edges" in given:
+        line += ["--edges", ",".join(map(str, given["edges"]))]
     if "at" in given:
         line += ["--at", ",".join(map(str, given["at"]))]
     if given.get("stands_for"):

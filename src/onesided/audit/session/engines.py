@@ -29,6 +29,7 @@ class DuckDB:
     forms: Sequence[Form] = (Form.TYPED, Form.TYPED, Form.CSV)
     lookups: bool = True
     declares: bool = True
+    without: frozenset[str] = frozenset()
 
     def sources(self, form: Form) -> Sequence[Source]:
         return [each for each in sources.sources() if each.form is form]
@@ -52,6 +53,7 @@ class CommandLine:
     forms: Sequence[Form] = (Form.TYPED, Form.CSV)
     lookups: bool = True
     declares: bool = False
+    without: frozenset[str] = frozenset({"ngrams", "touches"})
 
     def sources(self, form: Form) -> Sequence[Source]:
         return [each for each in sources.sources() if each.form is form and each.files]

@@ -16,7 +16,14 @@ from onesided.audit.session.requests import Request
 from onesided.audit.session.sources import Source, Written, written
 from onesided.audit.session.surfaces import NotOpened, Run, SecondEngine
 from onesided.audit.session.tape import Tape, TapedDataset
-from onesided.audit.session.watching import Seen, document, keys_in, masked, seen_in_python
+from onesided.audit.session.watching import (
+    Seen,
+    answered_in_python,
+    document,
+    keys_in,
+    masked,
+    seen_in_python,
+)
 from onesided.audit.session.worlds import ASIDE, Side, World
 from onesided.data.units import ROWS
 from onesided.engine.base import Engine
@@ -68,12 +75,10 @@ class PythonStage:
         engine = second(self.world.table(side), handed, dataset._table.engine)
         if engine is None:
             return None
-        bare = [request.unwritten for request in requests]
-        return self.session(side, bare, _noise(seed, requests), engine)
+        return self.session(side, requests, _noise(seed, requests), engine, bare=True)
 
     def ask_of_more(self, side: Side, requests: Sequence[Request], seed: int) -> Run:
-        bare = [request.unwritten for request in requests]
-        return self.session(side, bare, _noise(seed, requests), more=1)
+        return self.session(side, requests, _noise(seed, requests), more=1, bare=True)
 
     def session(
         self,
@@ -82,8 +87,12 @@ class PythonStage:
         tapes: Sequence[Tape],
         engine: Engine | None = None,
         more: int = 0,
+        bare: bool = False,
     ) -> Run:
-        """The requests on an account of its own, each over a tape."""
+        """The requests on an account of its own, each over a tape.
+
+        - `bare`: nobody looks at more than what they let out.
+        """
         ledger = self.ledger()
         dataset = TapedDataset(
             self.opened[side][1],
@@ -96,10 +105,16 @@ class PythonStage:
         seen = []
         for request, tape in zip(requests, tapes, strict=True):
             dataset.tape = tape
-            place = self.new_folder()
-            outcomes, answered = seen_in_python(dataset, request, place)
-            shutil.rmtree(place)
+            if bare:
+                outcomes, answered = answered_in_python(dataset, request)
+            else:
+                place = self.new_folder()
+                outcomes, answered = seen_in_python(dataset, request, place)
+                shutil.rmtree(place)
             seen.append(Seen(outcomes, tuple(tape.values), answered))
+        if bare:
+            dataset.leave()
+            return Run(tuple(seen), {})
         dataset.budget  # opens the account where no request got that far  # noqa: B018
         account, keys = account_of(dataset.ledger)
         account["format"] = document(dataset.format)

@@ -26,6 +26,7 @@ class DataFusion:
     forms: Sequence[Form] = (Form.TYPED,)
     lookups: bool = True
     declares: bool = True
+    without: frozenset[str] = frozenset()
 
     def sources(self, form: Form) -> Sequence[Source]:
         return [each for each in sources.sources() if each.form is form]

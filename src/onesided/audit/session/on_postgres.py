@@ -44,6 +44,7 @@ class Postgres:
     forms: Sequence[Form] = (Form.SQL,)
     lookups: bool = True
     declares: bool = True
+    without: frozenset[str] = frozenset()
 
     def sources(self, form: Form) -> Sequence[Source]:
         return (

@@ -32,6 +32,7 @@ class Spark:
     forms: Sequence[Form] = (Form.TYPED,)
     lookups: bool = True
     declares: bool = True
+    without: frozenset[str] = frozenset()
 
     def sources(self, form: Form) -> Sequence[Source]:
         files = [each for each in sources.sources() if each.form is form and each.files]

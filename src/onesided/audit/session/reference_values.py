@@ -42,6 +42,10 @@ class NotCovered(ReleaseFailed):
     """The reference says nothing about columns of this kind."""
 
 
+def _beyond(*given: object) -> Any:
+    raise NotCovered("the calendar beyond the years 1 to 9999")
+
+
 class Far(datetime):
     """A moment, or the midnight of a day, that Python's calendar has no place for.
 
@@ -49,6 +53,12 @@ class Far(datetime):
     """
 
     micros: int
+    year = month = day = property(_beyond)
+    timetuple = isocalendar = __sub__ = _beyond
+    replace: Any = _beyond
+
+    def __add__(self, other: timedelta) -> Any:
+        raise OverflowError  # as of the calendar's last moment
 
     @classmethod
     def at(cls, micros: int) -> Self:

@@ -22,15 +22,19 @@ LARGE = "20"
 EPSILONS = ("1", "1", "0.1", "4", LARGE)
 _KINDS = (
     *("count", "count", "count", "sample", "sample", "sum", "mean", "sql"),
-    *("quantile", "distinct"),
+    *("quantile", "distinct", "histogram", "ngrams", "touches"),
 )
 _USUAL = ("one-sided", "one-sided", "rr", "auto", "laplace", "residual", "hybrid")
 _PARTS = {
-    Type.DATE: ("weekday({})",),
-    Type.TIMESTAMP: ("hour({})", "date({})", "weekday({})"),
-    Type.INTEGER: ("bucket({}, 10)",),
-    Type.FLOAT: ("bucket({}, 10)",),
-    Type.DECIMAL: ("bucket({}, 10)",),
+    Type.DATE: ("weekday({})", "week({})", "monthname({})", "date_trunc('month', {})"),
+    Type.TIMESTAMP: (
+        *("hour({})", "hour({})", "date({})", "weekday({})", "dayname({})", "dayofyear({})"),
+        *("strftime({}, '%Y-%m')", "date_trunc('week', {})"),
+    ),
+    Type.INTEGER: ("bucket({}, 10)", "bucket({}, 10)", "abs({})", "least({}, 31)"),
+    Type.FLOAT: ("round({})", "CAST({} AS INTEGER)"),
+    Type.DECIMAL: ("floor({})",),
+    Type.TEXT: ("lower({})", "left({}, 2)", "{} || '!'", "split_part({}, 'a', 1)"),
 }
 _DOMAINS: dict[Type, tuple[tuple[Any, ...], ...]] = {
     Type.TEXT: (
@@ -69,6 +73,16 @@ _WHERES = (
         "x IS NOT NULL",
         "x IS NULL",
         "upper(room) = 'CAFE'",
+    ),
+    *(
+        "round(age / 2) > 3",
+        "abs(age) > 7",
+        "least(age, 10) < greatest(age, 8)",
+        "epoch(ts) > 1706745600",
+        "date_diff('hour', ts, TIMESTAMP '2024-02-01 00:00:00') > 3",
+        "ts + INTERVAL 1 HOUR > TIMESTAMP '2024-02-06 18:00:00'",
+        "strftime(ts, '%Y-%m') = '2024-02' OR quarter(ts) = 3 OR week(ts) = 1",
+        "concat(room, left(room, 1)) <> 'labl'",
     ),
     *("coalesce(age, 0) >= 7", "CASE WHEN age > 30 THEN room = 'cafe' ELSE secret END", "TRUE"),
 )
@@ -128,7 +142,7 @@ class Asking:
     """Makes requests for a table.
 
     - `comparison`: a condition on the odd column, or nothing.
-    - `places`: the engine can leave samples where the data lie.
+    - `without`: kinds of requests that cannot be asked here.
     """
 
     schema: Schema
@@ -136,10 +150,12 @@ class Asking:
     policy: str
     comparison: str
     dice: Dice
+    without: frozenset[str] = frozenset()
 
     def request(self) -> Request:
-        """One of any kind."""
-        kind = self.dice.pick(_KINDS)
+        """One of any kind that there is for units of one row, or of several."""
+        without = self.without if self.unit else {*self.without, "ngrams", "touches"}
+        kind = self.dice.pick([each for each in _KINDS if each not in without])
         arguments = {"epsilon": self.dice.pick(EPSILONS), **getattr(self, f"_{kind}")()}
         if arguments["epsilon"] == LARGE:
             arguments["yes"] = True
@@ -181,7 +197,28 @@ class Asking:
         if mechanism(name).needs_domain and not declared:
             by = [each for each in asked["by"] if each in asked.get("domain", ())]
             asked["by"] = by or [self._derived("hour")]
+        if "max_groups" in asked and self.dice.one_in(8):
+            asked["max_groups"] = "auto"
         return asked
+
+    def _ngrams(self) -> dict[str, Any]:
+        """What follows what, in an order that ties and gaps may break."""
+        names = [each for each in (ROOM, ODD, AGE) if self._known(each)]
+        orders = [each for each in (MOMENT, AGE, ODD) if self._known(each)]
+        by, order = (self.dice.pick(each or [AGE]) for each in (names, orders))
+        asked: dict[str, Any] = {"n": self.dice.pick((1, 2, 2, 3)), "by": by, "order": order}
+        asked["mechanism"] = self.dice.pick(("one-sided", "rr", "auto", "laplace"))
+        domain = self._domain(by)
+        if domain and (asked["mechanism"] == "laplace" or self.dice.one_in(3)):
+            asked["domain"] = domain
+        if asked["mechanism"] != "rr":
+            asked["max_groups"] = self.dice.pick((1, 3))
+        return asked
+
+    def _touches(self) -> dict[str, Any]:
+        asked = {name: each for name, each in self._groups().items() if name != "max_groups"}
+        asked["by"] = asked["by"] or [self._derived("hour")]
+        return {**asked, "sampled": True} if self.dice.one_in(3) else asked
 
     def _sum(self) -> dict[str, Any]:
         asked = {**self._groups(), **self._amount()}
@@ -200,6 +237,18 @@ class Asking:
         asked["column"] = column = self.dice.pick(self._numbers())
         asked["bounds"] = self.dice.pick(([0, 100], [-5, 31]))
         asked["at"] = self.dice.pick(([0.5], [0.0, 0.25, 1.0]))
+        if self.dice.below(8):  # as many as are usual take long
+            asked["cells"] = self.dice.pick((2, 7, 20))
+        if self.unit and column not in self.unit:
+            asked["max_groups"] = self.dice.pick((1, 3))
+        return asked
+
+    def _histogram(self) -> dict[str, Any]:
+        asked = self._groups()
+        asked["column"] = column = self.dice.pick(self._numbers())
+        asked["edges"] = self.dice.pick(([0, 10, 50], [-5, 7, 8, 31, 64]))
+        if column in self.schema and self.schema[column].type is Type.FLOAT:
+            asked["edges"] = self.dice.pick(([0, 10, 50], [-0.5, 7.25, 1000]))
         if self.unit and column not in self.unit:
             asked["max_groups"] = self.dice.pick((1, 3))
         return asked

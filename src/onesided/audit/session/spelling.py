@@ -46,14 +46,14 @@ def _same(request: Request) -> Iterator[Spelling]:
         yield _pair(request, {"where": f" ( {given['where']} ) "}, same=True)
     if given.get("by"):
         yield _pair(request, {"by": tuple(given["by"])}, same=True)
-    for key, values in given.get("domain", {}).items():
+    for key, values in _domains(given).items():
         changed = tuple(str(each) if isinstance(each, int) else each for each in values)
         yield _pair(request, {"domain": {**given["domain"], key: changed}}, same=True)
 
 
 def _others(request: Request) -> Iterator[Spelling]:
     given = request.arguments
-    for key, values in given.get("domain", {}).items():
+    for key, values in _domains(given).items():
         if all(isinstance(each, str) for each in values) and values[-1] in (_OTHERS, _TEXT):
             last = _TEXT if values[-1] == _OTHERS else _OTHERS
             changed = {**given["domain"], key: [*values[:-1], last]}
@@ -65,6 +65,12 @@ def _others(request: Request) -> Iterator[Spelling]:
         yield _pair(request, {"bound": _other(given["bound"])}, same=False)
     if len(given.get("columns", ())) > 1:
         yield _pair(request, {"columns": given["columns"][::-1]}, same=False)
+
+
+def _domains(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """By group key; n-grams have one list for all of their tokens."""
+    domain = given.get("domain", {})
+    return domain if isinstance(domain, Mapping) else {}
 
 
 def _pair(request: Request, changed: Mapping[str, Any], *, same: bool) -> Spelling:

@@ -77,6 +77,11 @@ class Surface(Protocol):
         """Whether domains can be declared with the data, among which `max_units` chooses."""
         ...
 
+    @property
+    def without(self) -> frozenset[str]:
+        """The kinds of requests that cannot be asked here."""
+        ...
+
     def sources(self, form: Form) -> Sequence[Source]:
         """What can hand over a table of this form."""
         ...

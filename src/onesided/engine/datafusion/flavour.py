@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from onesided.engine.datafusion.writer import DataFusionWriter
+from onesided.engine.datafusion.writer import LAST_DAY, DataFusionWriter
 from onesided.engine.flavour import DIGEST_DIGITS, Cut, Flavour
+from onesided.language.types import INT64_MAX
 
 _DIGITS = "0123456789abcdef"
 
@@ -31,10 +32,10 @@ class DataFusionFlavour(Flavour):
         return f"({left} # {right})"
 
     def days(self, expression: str) -> str:
-        return f"CAST({expression} AS INT)"
+        return _finite(f"CAST({expression} AS INT)", LAST_DAY)
 
     def microseconds(self, expression: str) -> str:
-        return f"CAST({expression} AS BIGINT)"
+        return _finite(f"CAST({expression} AS BIGINT)", INT64_MAX)
 
     def text(self, expression: str) -> str:
         return f"CAST({expression} AS VARCHAR)"
@@ -58,3 +59,8 @@ class DataFusionFlavour(Flavour):
         # Columns that a join has in common have no unambiguous name but in the list of all.
         chosen, keys = self.nearest("osd_p", rule), ", ".join(rule.keys)
         return f"osd_m AS (SELECT * FROM ({chosen}) osd_c JOIN osd_u USING ({keys}))"
+
+
+def _finite(number: str, last: int) -> str:
+    """NULL for what stands before or after all others, which is no number of days or moments."""
+    return f"nullif(nullif({number}, {last}), -{last})"

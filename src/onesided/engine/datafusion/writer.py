@@ -33,9 +33,9 @@ _LENGTHS = {
 }
 _MONTHS = {Span.MONTH: 1, Span.QUARTER: 3, Span.YEAR: 12}
 # Moments and days without end.
-_LAST_DAY = 2**31 - 1
+LAST_DAY = 2**31 - 1
 _MOMENT = "Timestamp(Microsecond, None)"
-_ENDS = ((_LAST_DAY, INT64_MAX), (-_LAST_DAY, -INT64_MAX))
+_ENDS = ((LAST_DAY, INT64_MAX), (-LAST_DAY, -INT64_MAX))
 
 
 class DataFusionWriter(Writer):

@@ -26,7 +26,8 @@ from onesided.engine.duckdb.flavour import DuckDBFlavour
 from onesided.engine.duckdb.mending import mended, reads_all
 from onesided.engine.duckdb.source import Source, opened_source
 from onesided.engine.duckdb.types import field_of
-from onesided.engine.sources import Files, arrow_table, frame_fingerprint
+from onesided.engine.sources import Files
+from onesided.engine.streams import HeldTable
 from onesided.errors import SourceError
 from onesided.language import Schema, Type
 
@@ -44,16 +45,17 @@ class CopiedTables:
 
     connection: Connection
     folder: Path
-    _given: dict[str, Files | pa.Table] = field(default_factory=dict, init=False)
+    _given: dict[str, Files | HeldTable] = field(default_factory=dict, init=False)
     arrow: dict[str, pa.Schema] = field(default_factory=dict, init=False)
 
     def open(self, name: str, source: Any, format: Mapping[str, Any] | None) -> FoundTable:
         """Copy a table at a path or glob, or in memory, whose columns we can read."""
-        named = isinstance(source, str | Path)
-        given = Files.find(str(source)) if named else arrow_table(source)
         database = f"{_COPY}{len(self._given)}"
         path = self.folder / f"{database}.db"
+        named = isinstance(source, str | Path)
+        given: Files | HeldTable
         try:
+            given = Files.find(str(source)) if named else self._held(source, database)
             found = _copied(given, path, database, format)
         except (*STATEMENT_ERRORS, OSError, pa.ArrowException):
             raise SourceError(
@@ -69,20 +71,24 @@ class CopiedTables:
 
     def states(self) -> list[str]:
         """Names the state of each table in its source."""
-        return [
-            given.fingerprint() if isinstance(given, Files) else frame_fingerprint(given)
-            for given in self._given.values()
-        ]
+        return [given.fingerprint() for given in self._given.values()]
+
+    def _held(self, source: Any, name: str) -> HeldTable:
+        """A table in memory; a stream is written into a folder of its own."""
+        folder = self.folder / name
+        folder.mkdir()
+        return HeldTable.of(source, folder)
 
 
 def _copied(
-    given: Files | pa.Table, path: Path, database: str, format: Mapping[str, Any] | None
+    given: Files | HeldTable, path: Path, database: str, format: Mapping[str, Any] | None
 ) -> Source:
     """The readable columns in our form as a table of a new database at `path`."""
     folder = PrivateDirectory()
     try:
         with connect(folder.path, None) as connection:
-            found = opened_source(connection, given, folder.path, format, rows_named=False)
+            rows = given if isinstance(given, Files) else given.rows
+            found = opened_source(connection, rows, folder.path, format, rows_named=False)
             kinds = found.kinds
             listed = [name for name, kind in kinds.items() if field_of(kind).type != Type.OTHER]
             readable = _total(connection, found, folder.path)

@@ -93,8 +93,11 @@ class BoundedCount(Question, TwoStep):
 
     @property
     def loss(self) -> Loss:
-        """Held until the bound is chosen: it covers the look, and each way to spend the rest."""
-        return Loss(self.epsilon / 2, self.epsilon / 2, fixed_n=self.groups.where is None)
+        """Held until the bound is chosen: it covers the look, and each way to spend the rest.
+
+        What the look costs, its ranges and the choice all read the number of units.
+        """
+        return Loss(self.epsilon / 2, self.epsilon / 2, fixed_n=True)
 
     @property
     def spent(self) -> Fraction:
@@ -174,7 +177,7 @@ class FoundBound:
             noise = f"for the bound, one-sided geometric of rate {self.spent}; then {noise}"
         return replace(
             terms,
-            loss=terms.loss + Loss(0, self.spent),
+            loss=terms.loss + Loss(0, self.spent, fixed_n=True),
             noise=noise,
             error={**terms.error, "bound": said},
         )

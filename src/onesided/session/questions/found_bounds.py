@@ -92,16 +92,35 @@ class BoundedTotals(Question, TwoStep):
     @cached_property
     def ladder(self) -> tuple[Fraction, ...]:
         """The bounds that may be chosen, rising by a doubling each, or by half of one."""
+        most = self._most
+        if most is None:
+            return self._whole_ladder
+        return tuple(each for each in self._whole_ladder if each <= most) or (self._step,)
+
+    @cached_property
+    def _whole_ladder(self) -> tuple[Fraction, ...]:
         low, high = _ENDS.get(self.value.type, _USUAL_ENDS)
-        step = Fraction(1)
-        if self.value.digits is not None:
-            step = Fraction(1, 10**self.value.digits.fraction)
         numbers = [Fraction(2.0 ** (half / 2)) for half in range(low, high, self._coarse)]
         if self.value.type is not Type.FLOAT:
-            numbers = [step * round(each) for each in numbers]
-            most = step * (MOST_STEPS // self.facts.units)
-            numbers = [each for each in numbers if each <= most] or [step]
+            numbers = [self._step * round(each) for each in numbers]
         return tuple(sorted(set(numbers)))
+
+    @property
+    def _step(self) -> Fraction:
+        digits = self.value.digits
+        return Fraction(1) if digits is None else Fraction(1, 10**digits.fraction)
+
+    @property
+    def _most(self) -> Fraction | None:
+        """What so many units can have without exceeding 2^53 steps; floats have wider steps."""
+        if self.value.type is Type.FLOAT:
+            return None
+        return self._step * (MOST_STEPS // self.facts.units)
+
+    @property
+    def reads_n(self) -> bool:
+        """Whether the ladder ends where it does because there are so many units."""
+        return self.ladder != self._whole_ladder
 
     @property
     def _coarse(self) -> int:
@@ -147,7 +166,7 @@ class BoundedTotals(Question, TwoStep):
     @property
     def loss(self) -> Loss:
         """Held until the bound is chosen; what is paid in the end is (0, ε)."""
-        return Loss(self.epsilon / 2, self.epsilon / 2)
+        return Loss(self.epsilon / 2, self.epsilon / 2, fixed_n=self.reads_n)
 
     @property
     def terms(self) -> ReleaseTerms:
@@ -266,14 +285,15 @@ class _Found(Runnable):
     @property
     def terms(self) -> ReleaseTerms:
         said = self.totals.terms
+        looked = self.asked.epsilon - self.totals.epsilon
         bound: Mapping[str, Any] = {
             "bound": show(self.totals.amount.bound),
             "chosen_from": "how totals of non-sensitive units are spread",
-            "epsilon": show(self.asked.epsilon - self.totals.epsilon),
+            "epsilon": show(looked),
         }
         return replace(
             said,
-            loss=Loss(0, self.asked.epsilon - self.totals.epsilon) + said.loss,
+            loss=Loss(0, looked, fixed_n=self.asked.reads_n) + said.loss,
             noise=f"{self.asked.look_noise}; then {said.noise}",
             error={**said.error, "bound": bound},
         )

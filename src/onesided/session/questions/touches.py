@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -15,6 +15,7 @@ from onesided.data import Axis, Histogram, MeasurementTerms
 from onesided.data.release import ReleaseKind, payload_of
 from onesided.engine.base import TALLIED, Coins
 from onesided.errors import RequestError
+from onesided.loss import Loss
 from onesided.mechanisms.base import PublicShape
 from onesided.mechanisms.one_sided import OneSided
 from onesided.mechanisms.rr import sample_measurement, sample_terms
@@ -63,9 +64,12 @@ class Touches(Question, Runnable):
 
     def check(self) -> None:
         """Refuse what nobody has to ask."""
+        self._check_several()
+        OneSided().check_rate(1, self.epsilon)
+
+    def _check_several(self) -> None:
         if self.groups.single:
             raise RequestError("Each unit is in one group at most here; there is no bound to find.")
-        OneSided().check_rate(1, self.epsilon)
 
     @property
     def request(self) -> Request:
@@ -98,12 +102,18 @@ class Touches(Question, Runnable):
     @property
     def said(self) -> MeasurementTerms:
         """What is said of the run beforehand."""
-        return OneSided().terms(PublicShape((len(self.edges),)), self.epsilon)
+        said = OneSided().terms(PublicShape((len(self.edges),)), self.epsilon)
+        return replace(said, loss=Loss(0, self.epsilon, fixed_n=self._reads_n))
+
+    @property
+    def _reads_n(self) -> bool:
+        """Ranges follow the number of units, but for a part, which composes in parallel."""
+        return self.scope.part is None
 
     @property
     def edges(self) -> tuple[int, ...]:
         """Where the ranges begin."""
-        return ranges_for(self.facts.units, self.epsilon)
+        return ranges_for(self.facts.units if self._reads_n else 0, self.epsilon)
 
     @property
     def layout(self) -> Layout:
@@ -124,7 +134,8 @@ class SampledTouches(Touches):
     mechanism: ClassVar[str] = "rr"
 
     def check(self) -> None:
-        """Everything can be counted in a sample but what must not be told of it."""
+        """Refuse that too, and what must not be told of a sample."""
+        self._check_several()
         self.facts.check_sampled(self.groups.where, self.scope)
 
     @property
