@@ -19,6 +19,7 @@ from onesided.loss import Number, privacy_budget, privacy_loss
 from onesided.policy import Policy
 from onesided.session.asking import MaxGroups
 from onesided.session.grouping import Grouping
+from onesided.session.planning.from_releases import from_releases
 from onesided.session.planning.learnt import Learnt
 from onesided.session.planning.maker import PlanMaker
 from onesided.session.planning.options import CountWays, PlannedQuestion
@@ -201,7 +202,17 @@ class Planner(PlanMaker):
     ) -> Plan:
         """Every figure of a SELECT; `asked` are the other arguments of `Dataset.sql`."""
         supposing, aim = Supposing(nonsensitive_share, groups), Aim.of(epsilon, error)
-        return self._statement(query, parameters, aim, supposing, asked)
+        plan = self._statement(query, parameters, aim, supposing, asked)
+        free = self.from_releases(query, parameters, epsilon=epsilon or MOST_PLANNED, **asked)
+        return replace(plan, from_releases=free)
+
+    def from_releases(
+        self, query: str, parameters: Sequence[Value] = (), *, epsilon: Number, **asked: Any
+    ) -> tuple[str, ...]:
+        """How figures of a SELECT could be read from what was released; nothing is charged."""
+        statement = self.asking.sql(privacy_loss(epsilon), query, parameters, **asked)
+        with self.turn:
+            return from_releases(figures_of(statement), self.asking.facts, self._pricing())
 
     @arguments_named
     def questions(
