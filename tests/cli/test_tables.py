@@ -161,6 +161,7 @@ def test_no_password_is_told_and_nothing_is_left(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_sample_of_a_table(
     number: signal.Signals, postgres_url: str, tmp_path: Path

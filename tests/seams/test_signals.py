@@ -82,6 +82,7 @@ def test_signals_at_many_random_moments(sources: Path, tmp_path: Path) -> None:
     end_at_random_moments(sources, tmp_path, moments=MOMENTS, seed=7)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("number", SIGNALS)
 def test_a_signal_after_the_charge_leaves_nothing_and_says_what_was_charged(
     number: signal.Signals, sources: Path, tmp_path: Path
@@ -140,7 +141,7 @@ sys.exit(run(sys.argv[1:]))
 """
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     "how",
     [
@@ -189,6 +190,7 @@ sys.exit(run(sys.argv[1:]))
 """
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("first", "code", "lines"), [("pass", 0, 0), ("signal.raise_signal(signal.SIGTERM)", 143, 1)]
 )
