@@ -40,9 +40,15 @@ def test_nothing_is_seen_but_what_was_released(engine: str, maps: list[Any]) -> 
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("engine", ["duckdb", "datafusion", "command"])
-def test_nothing_is_seen_of_many_pairs(engine: str, maps: list[Any]) -> None:
-    report = SessionAudit(engine=engine, seconds=120, seed=SEED + 1).run()
+@pytest.mark.parametrize("engine", ["duckdb", "datafusion", "command", "postgres", "spark"])
+def test_nothing_is_seen_of_many_pairs(
+    engine: str, maps: list[Any], request: pytest.FixtureRequest
+) -> None:
+    needed = {"postgres": "postgres_url", "spark": "spark"}.get(engine)
+    connection = None if needed is None else request.getfixturevalue(needed)
+    audit = SessionAudit(engine=engine, seconds=120, seed=SEED + 1, connection=connection)
+    report = audit.run()
+    print(report.words)
     assert not report.rejected, report.findings[0].to_json()
     assert maps or engine == "command"
 

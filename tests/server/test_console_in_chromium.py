@@ -15,7 +15,7 @@ from onesided.datasets.building import Building
 from onesided.ledger.desk import PersonRole, Rights
 from onesided.server.console.kinds import KINDS
 from support.chromium import browser
-from support.desktop import desktop
+from support.desktop import Desktop, desktop
 from support.pages import ask, csrf, in_browser
 from support.serving import ServerAtWork, describe, serving
 from support.visits import write_visits
@@ -150,6 +150,7 @@ def test_a_steward_publishes_a_file_with_odd_values(
             sue.check()
             for kind in KINDS:
                 sue.go(f"/data/odd/ask/{kind}")
+            _weigh_odd_groups(sue)
         sue.go("/people")
         page.fill("#name", "ann")
         sue.press("Make a token")
@@ -160,6 +161,25 @@ def test_a_steward_publishes_a_file_with_odd_values(
         sue.go("/ledger")
 
 
+def _weigh_odd_groups(sue: Desktop) -> None:
+    """A sample with weights by a column whose name and values would act if they could."""
+    page = sue.page
+    sue.go("/data/odd/budget")
+    page.fill("#budget", "9")
+    page.fill("#why", HOSTILE)
+    sue.press("Raise the budget")
+    sue.go("/data/odd/ask/sample")
+    page.get_by_text("Let the sample stand for everybody").click()
+    page.select_option("#stands-0", f'"{HOSTILE}"')
+    page.fill("#epsilon", "2")
+    sue.press("Ask, and pay")
+    assert page.locator("[role=alert]").all_inner_texts() == []
+    page.get_by_text("Effective size").wait_for()
+    sue.check()
+    for value in ODD:
+        assert value in page.inner_text("main")
+
+
 ANALYST_SCREENS = (
     *("/data", "/account", "/data/visits", "/data/visits/map", "/data/visits/ask"),
     *(f"/data/visits/ask/{kind}" for kind in KINDS),
@@ -168,6 +188,12 @@ STEWARD_SCREENS = (
     *("/data", "/people", "/ledger", "/attacker", "/new", "/new?tour=1"),
     *(f"/data/visits/{each}" for each in ("check", "unit", "policy", "budget")),
 )
+EDGES = f"""from,to,seconds
+cafe,clinic,60
+clinic,lab,60
+clinic,{HOSTILE},60
+lab,مرحبا بالعالم 😀,60
+"""
 MAP = """
 [datasets.visits.map]
 edges = "edges.csv"
@@ -184,7 +210,7 @@ def test_every_page_in_both_themes_at_every_width(
     chromium: Any, tmp_path: Path, theme: str, width: int
 ) -> None:
     file = describe(tmp_path, seconds=None, server='sources = ["."]')
-    (tmp_path / "edges.csv").write_text("from,to,seconds\ncafe,clinic,60\nclinic,lab,60\n")
+    (tmp_path / "edges.csv").write_text(EDGES)
     Building.simulate(scale=0.0005, seed=7).write(tmp_path, overwrite=True)
     write_visits(tmp_path)
     file.write_text(file.read_text() + MAP)
@@ -194,6 +220,9 @@ def test_every_page_in_both_themes_at_every_width(
         with desktop(chromium, server, "ann", PersonRole.ANALYST, **more) as ann:
             for path in (*ANALYST_SCREENS, *answers):
                 ann.go(path)
+            ann.go("/data/visits/map")
+            for place in (HOSTILE, "مرحبا بالعالم 😀"):
+                assert place in ann.page.text_content("main")
         with desktop(chromium, server, "sue", PersonRole.STEWARD, **more) as sue:
             for path in (*STEWARD_SCREENS, *answers):
                 sue.go(path)

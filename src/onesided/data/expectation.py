@@ -34,7 +34,9 @@ class Accuracy:
     @property
     def said(self) -> str:
         """Both in words, as far as they are known."""
-        expected = "" if self.expected is None else f"{plus_minus(self.expected)} a group expected"
+        # A plan may know more, from what was released; what a receipt says follows from its terms.
+        known = "a group expected from public facts alone"
+        expected = "" if self.expected is None else f"{plus_minus(self.expected)} {known}"
         reach = "" if self.reach is None else f"intervals reach {plus_minus(self.reach)} on average"
         return "; ".join(each for each in (expected, reach) if each)
 

@@ -261,7 +261,7 @@ def test_the_command_finds_a_bound_and_draws_the_curve(
     assert (tmp_path / "c.svg").read_text().startswith("<svg")
     assert run(["count", *source, *by, "--max-groups", "auto"]) == 0
     shown = capsys.readouterr().out
-    assert "a group expected; intervals reach ±" in shown
+    assert "a group expected from public facts alone; intervals reach ±" in shown
     assert "in the sample at ε = 1" in shown
     assert run(["count", *source, *by, "--max-groups", "auto", "--json"]) == 0
     receipt = json.loads(capsys.readouterr().out)["receipt"]
