@@ -291,6 +291,8 @@ def _show_facts(found: Any) -> None:
     }
     if upper:
         facts["up to"] = "where no two groups are alike, and far less where neighbours are"
+    for place, line in enumerate(found.from_releases):
+        facts["" if place else "from releases"] = line
     for place, line in enumerate(found.on_bounds()):
         facts["" if place else "bound"] = line
     show_facts({**facts, **_beside(found), **_left(found)})

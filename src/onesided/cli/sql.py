@@ -27,9 +27,11 @@ from onesided.cli.sources import (
     unpriced_options,
     with_options,
 )
+from onesided.client.address import is_address
 from onesided.errors import RequestError
 from onesided.lists import split_list
 
+_OF_A_CHARGE = ("fresh", "purpose", "yes")
 _LIMITS = (
     click.option(
         "--mechanism",
@@ -135,9 +137,18 @@ def sql(
         dataset,
         asked,
     ):
+        if not is_address(source or ""):
+            _say_what_is_free(dataset.plan, query, epsilon, {**limited, **asked})
         with working("Answering", dataset.progress):
             release = dataset.sql(query, epsilon=epsilon, **limited, **asked)
         show_release(release, out, overwrite=overwrite, as_json=as_json, chart=chart)
+
+
+def _say_what_is_free(plan: Any, query: str, epsilon: str, asked: dict[str, Any]) -> None:
+    """A note before the charge: which figures `--from-releases` would read for nothing."""
+    given = {name: said for name, said in asked.items() if name not in _OF_A_CHARGE}
+    for line in plan.from_releases(query, epsilon=epsilon, **given):
+        click.echo(f"Note: from releases, {line}", err=True)
 
 
 def _from_releases(
@@ -153,7 +164,7 @@ def _from_releases(
     """Compute from what was released; nothing is charged."""
     outputs, tables = check_output(out, overwrite=overwrite), named_values(public, "--public")
     limits(options)
-    for name in ("fresh", "purpose", "yes"):
+    for name in _OF_A_CHARGE:
         options.pop(name)
     with opened(source, outputs=outputs, public=tables or None, **options) as (dataset, _):
         answer = dataset.released.sql(query)

@@ -98,9 +98,10 @@ class FrozenDataset(Dataset):
         """Run what was charged, and hold back all that it would write."""
         kernel = self.kernel()
         held, answers = [], []
+        together = kernel.together(asked.questions, charges)
         for question, charge in zip(asked.questions, charges, strict=True):
             books = HeldBooks(kernel.account)
-            answers.append(kernel.answer(question, charge, books))
+            answers.append(kernel.answer(question, charge, books, together=together))
             if charge.release is None:
                 held.append(books)
         return held, answers

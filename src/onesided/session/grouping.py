@@ -8,7 +8,7 @@ from math import prod
 from typing import Any
 
 from onesided.data.units import Unit
-from onesided.engine.base import Lookup, Ngrams
+from onesided.engine.base import Lookup, Ngrams, Total
 from onesided.engine.flavour import NAMED_TYPES
 from onesided.errors import RequestError
 from onesided.language import BoundKey, BoundPredicate, Key, Predicate, Schema, Type
@@ -141,6 +141,14 @@ class WantedCounts:
 
     groups: Grouping
     kinds: bool = False
+
+
+@dataclass(frozen=True)
+class CountsOfGroups:
+    """The units of groups; with `totals` what these add up to."""
+
+    groups: Grouping
+    totals: tuple[Total, ...] = ()
 
 
 def grouping(

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from onesided.data.private import PrivateDirectory
+from onesided.engine.base import CountQuery
 from onesided.errors import Interrupted, LedgerError, MechanismRefused, ReleaseFailed
 from onesided.ledger import Account, Charge, Order, RunBooks, Snapshot, StoredRelease
 from onesided.loss import show
@@ -21,7 +22,8 @@ from onesided.session.facts import DatasetFacts
 from onesided.session.kept import agree
 from onesided.session.questions.base import Question, Runnable, TwoStep
 from onesided.session.receipts import receipt, terms_json
-from onesided.session.table import Reading, SecretTable
+from onesided.session.table import Reading, SecretTable, count_query
+from onesided.session.together import CountsTogether
 
 Result = TypeVar("Result")
 
@@ -70,7 +72,29 @@ class Kernel:
         """
         orders = self.orders(questions, fresh=fresh, once=once, purpose=purpose)
         charges = self.account.charge(orders, self.snapshot)
-        return [self.answer(each, charge) for each, charge in zip(questions, charges, strict=True)]
+        together = self.together(questions, charges)
+        return [
+            self.answer(question, charge, together=together)
+            for question, charge in zip(questions, charges, strict=True)
+        ]
+
+    def together(self, questions: Sequence[Question], charges: Sequence[Charge]) -> CountsTogether:
+        """What those that are run may find in one pass; nothing is read yet."""
+        wanted = [
+            (question.scope, each)
+            for question, charge in zip(questions, charges, strict=True)
+            if charge.release is None and isinstance(question, Runnable)
+            for each in question.counts
+        ]
+
+        def queries() -> list[CountQuery]:
+            policy = self.table.sensitive
+            return [
+                count_query(policy(scope.policy), each.groups, totals=each.totals)
+                for scope, each in wanted
+            ]
+
+        return CountsTogether(self.table.engine, queries)
 
     def orders(
         self,
@@ -108,14 +132,23 @@ class Kernel:
             )
         return Answer(stored, False, reading.drawn)
 
-    def answer(self, question: Question, charge: Charge, books: RunBooks | None = None) -> Answer:
+    def answer(
+        self,
+        question: Question,
+        charge: Charge,
+        books: RunBooks | None = None,
+        *,
+        together: CountsTogether | None = None,
+    ) -> Answer:
         """What is stored for a charge of `question`, run now where nothing is.
 
         - `books`: where the run writes what it finds; by default at once into the account.
+        - `together`: what it may find in one pass with other questions.
         """
         if charge.release is not None:
             return Answer(charge.release, True, None)
-        return _Run(self, books or self.account).answer(question, charge)
+        reading = replace(self.reading(question), together=together)
+        return _Run(self, books or self.account).answer(question, charge, reading)
 
     def reading(self, question: Question) -> Reading:
         """Shared coins are the snapshot's; a question that pays in full has coins of its own."""
@@ -130,8 +163,7 @@ class _Run:
     kernel: Kernel
     books: RunBooks
 
-    def answer(self, question: Question, charge: Charge) -> Answer:
-        reading = self.kernel.reading(question)
+    def answer(self, question: Question, charge: Charge, reading: Reading) -> Answer:
         said = charge.terms or terms_json(question, question.terms)
         if isinstance(question, TwoStep):
             runnable = self._decided(question, charge, reading)

@@ -34,6 +34,7 @@ from onesided.session.domains import both, histogram
 from onesided.session.grouping import Grouping, WantedCounts
 from onesided.session.maps import MapOfData
 from onesided.session.scope import AnyPolicy, Scope
+from onesided.session.together import CountsTogether
 
 
 class SecretTable:
@@ -98,6 +99,7 @@ class Reading:
     """What one question may read after its charge: counts and samples within its scope.
 
     - `coin_key`: that of the snapshot, or None for coins of its own.
+    - `together`: what it may find in one pass with other questions.
     - `drawn`: where the rows of a sample lie once it is drawn.
     """
 
@@ -105,6 +107,7 @@ class Reading:
     scope: Scope
     units: int
     coin_key: str | None
+    together: CountsTogether | None = None
     drawn: PrivateDirectory | None = field(default=None, init=False)
     _counted: tuple[CountQuery, GroupCounts] | None = field(default=None, init=False)
     _ready: list[tuple[CountQuery, GroupCounts]] = field(default_factory=list, init=False)
@@ -128,21 +131,14 @@ class Reading:
         totals: tuple[Total, ...] = (),
     ) -> GroupCounts:
         """The groups with their figures; the same question is put to the engine once."""
-        query = CountQuery(
-            self.table.sensitive(self.scope.policy),
-            groups.keys,
-            groups.where,
-            max_groups=None if coins is not None else groups.max_groups,
-            coins=coins,
-            totals=totals,
-            lookups=groups.lookups,
-            grams=groups.grams,
-        )
+        policy = self.table.sensitive(self.scope.policy)
+        query = count_query(policy, groups, coins=coins, totals=totals)
         for known, found in self._ready:
             if known == query:
                 return found
         if self._counted is None or self._counted[0] != query:
-            self._counted = (query, self.table.engine.count(query))
+            shared = None if self.together is None else self.together.found(query)
+            self._counted = (query, self.table.engine.count(query) if shared is None else shared)
         return self._counted[1]
 
     def prepare(self, wanted: Sequence[WantedCounts]) -> None:
@@ -224,3 +220,23 @@ class Reading:
         """What a sample asks of the engine."""
         policy = self.table.sensitive(self.scope.policy)
         return SampleQuery(policy, self.coins(epsilon), columns, both(where, self.scope.inside))
+
+
+def count_query(
+    policy: BoundPredicate,
+    groups: Grouping,
+    *,
+    coins: Coins | None = None,
+    totals: tuple[Total, ...] = (),
+) -> CountQuery:
+    """What groups ask of the engine; a sample is never cut."""
+    return CountQuery(
+        policy,
+        groups.keys,
+        groups.where,
+        max_groups=None if coins is not None else groups.max_groups,
+        coins=coins,
+        totals=totals,
+        lookups=groups.lookups,
+        grams=groups.grams,
+    )

@@ -25,6 +25,7 @@ ASKED: dict[str, dict[str, Any]] = {
     "quantile": {"column": "device", "bounds": (0, 400), "max_groups": 2},
     "histogram": {"column": "device", "edges": (0, 100, 400), "max_groups": 2},
     "distinct": {"column": "room", "max_values": 2},
+    "describe": {"columns": ["room"], "max_values": 4},
     "sample": {"columns": ["room"]},
     "sql": {
         "query": "SELECT room, COUNT(*) AS n, SUM(device) AS s FROM data GROUP BY room",
@@ -56,7 +57,7 @@ def test_answers_are_those_of_the_questions_alone(tmp_path: Path) -> None:
             assert alone.table == answers[kind].table, kind
         assert data.budget.spent == len(ALL) * Fraction("0.5")
     assert answers.loss.epsilon == sum(each.loss.epsilon for each in answers.values())
-    assert answers.account["spent"] == "5"
+    assert answers.account["spent"] == "5.5"
 
 
 def test_all_are_charged_or_none() -> None:
@@ -76,7 +77,7 @@ def test_a_run_that_failed_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         return plain(reading, *given, **more)
 
     monkeypatch.setattr(Reading, "totals", failing)
-    with opened(ledger=tmp_path / "v.ledger", budget=5) as data:
+    with opened(ledger=tmp_path / "v.ledger", budget=6) as data:
         with pytest.raises(ReleaseFailed):
             data.run(ALL)
         assert data.budget.spent == len(ALL) * Fraction("0.5")

@@ -42,6 +42,7 @@ class Plan:
     - `lookups`: in words, what rows of lookup tables cost that decide over several units.
     - `map`: in words, what the map does over which units are closed.
     - `time_zones`: in words, where hours and days of columns are taken by declaration.
+    - `from_releases`: how figures of SQL could be read from what was released, in words.
     - `error_at`: the expected error of an option at another ε.
     """
 
@@ -62,6 +63,7 @@ class Plan:
     lookups: tuple[str, ...] = ()
     map: tuple[str, ...] = ()
     time_zones: tuple[str, ...] = ()
+    from_releases: tuple[str, ...] = ()
     error_at: ErrorAt | None = field(default=None, compare=False)
 
     @property
@@ -118,6 +120,7 @@ class Plan:
             "lookups": list(self.lookups),
             "map": list(self.map),
             "time_zones": list(self.time_zones),
+            "from_releases": list(self.from_releases),
             "bounds": None if self.curve is None else self.curve.to_json(),
             "options": [row.to_json() for row in self.rows],
         }
@@ -144,6 +147,7 @@ class Plan:
             lookups=tuple(said["lookups"]),
             map=tuple(said["map"]),
             time_zones=tuple(said["time_zones"]),
+            from_releases=tuple(said["from_releases"]),
         )
 
     def shown(self, *, every: bool = False) -> tuple[Option, ...]:
@@ -207,7 +211,8 @@ class Plan:
     @property
     def beside(self) -> tuple[str, ...]:
         """What has to be known of the data set beside the figures, in words."""
-        return (*self.lookups, *self.map, *self.time_zones)
+        free = (f"from releases: {each}" for each in self.from_releases)
+        return (*free, *self.lookups, *self.map, *self.time_zones)
 
     def on_bounds(self) -> list[str]:
         """What is known of the bound on groups, in words."""

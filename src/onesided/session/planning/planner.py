@@ -2,52 +2,40 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any
 
 from onesided.data.planned.allocation import Allocation, Wish, allocated, wishes
-from onesided.data.planned.curve import Curve
 from onesided.data.planned.least import MOST_PLANNED, Aim
-from onesided.data.planned.option import Option, cheapness, usefulness
-from onesided.data.planned.plan import ErrorAt, Plan
-from onesided.data.planned.price import Price
+from onesided.data.planned.option import cheapness, usefulness
+from onesided.data.planned.plan import Plan
 from onesided.data.planned.sample import SamplePlan
 from onesided.data.release import Release, TableRelease
 from onesided.errors import RequestError
 from onesided.language.tree import Value
-from onesided.loss import Number, privacy_budget, privacy_loss, show
+from onesided.loss import Number, privacy_budget, privacy_loss
 from onesided.policy import Policy
-from onesided.session.asking import Asker, MaxGroups
-from onesided.session.best_bound import left_out
-from onesided.session.books import Books
+from onesided.session.asking import MaxGroups
 from onesided.session.grouping import Grouping
-from onesided.session.lookups import row_costs
-from onesided.session.maps import map_notes
+from onesided.session.planning.from_releases import from_releases
 from onesided.session.planning.learnt import Learnt
-from onesided.session.planning.options import CountWays, PlannedQuestion, bounded, option
-from onesided.session.planning.pricing import Pricing
+from onesided.session.planning.maker import PlanMaker
+from onesided.session.planning.options import CountWays, PlannedQuestion
 from onesided.session.planning.samples import sample_plan
 from onesided.session.planning.supposing import Supposing
-from onesided.session.questions.base import Question
 from onesided.session.questions.composed import AskedStatement
 from onesided.session.questions.described import DescribedColumns
-from onesided.session.questions.expected import Expectation
 from onesided.session.released_tables import ReleasedTables
 from onesided.session.scope import Scope
 from onesided.session.standing import drawn, sampling
-from onesided.session.supposed import Basis, Supposed
-from onesided.session.zones import zone_notes
+from onesided.session.supposed import Basis
 from onesided.spelling import arguments_named
-
-Figures: TypeAlias = Callable[[Fraction], Mapping[str, PlannedQuestion]]
-"""The questions of one answer by name, at an ε that they share."""
 
 
 @dataclass(frozen=True)
-class Planner:
+class Planner(PlanMaker):
     """What questions would cost, and how exact they would be; free, nothing is run.
 
     Every method takes the arguments of the question of its name, and besides:
@@ -59,10 +47,6 @@ class Planner:
     - `groups`: the number of groups to suppose where they are found on the way; by default as
       many as were released about the same keys, else errors are said for 10, 100 and 1,000.
     """
-
-    asking: Asker
-    books: Books
-    turn: threading.RLock
 
     @arguments_named
     def count(
@@ -218,7 +202,17 @@ class Planner:
     ) -> Plan:
         """Every figure of a SELECT; `asked` are the other arguments of `Dataset.sql`."""
         supposing, aim = Supposing(nonsensitive_share, groups), Aim.of(epsilon, error)
-        return self._statement(query, parameters, aim, supposing, asked)
+        plan = self._statement(query, parameters, aim, supposing, asked)
+        free = self.from_releases(query, parameters, epsilon=epsilon or MOST_PLANNED, **asked)
+        return replace(plan, from_releases=free)
+
+    def from_releases(
+        self, query: str, parameters: Sequence[Value] = (), *, epsilon: Number, **asked: Any
+    ) -> tuple[str, ...]:
+        """How figures of a SELECT could be read from what was released; nothing is charged."""
+        statement = self.asking.sql(privacy_loss(epsilon), query, parameters, **asked)
+        with self.turn:
+            return from_releases(figures_of(statement), self.asking.facts, self._pricing())
 
     @arguments_named
     def questions(
@@ -311,17 +305,6 @@ class Planner:
             learnt = Learnt(self.asking.facts, pricing, drawn(question).scope)
             return sample_plan(question, learnt, share=supposing.nonsensitive_share)
 
-    def _of_column(
-        self,
-        ask: Callable[..., PlannedQuestion],
-        named: tuple[str, Sequence[str] | str, str | None],
-        asked: Mapping[str, Any],
-        aim: Aim,
-        supposing: Supposing,
-    ) -> Plan:
-        """A figure of one column."""
-        return self._together(lambda exact: {named[0]: ask(exact, *named, **asked)}, aim, supposing)
-
     def _counted(self, groups: Grouping, within: Scope, aim: Aim, supposing: Supposing) -> Plan:
         with self.turn:
             pricing = self._pricing()
@@ -342,95 +325,6 @@ class Planner:
                 curve=curve,
                 error_at=lambda row, at: counted.expected(counted.question(row.mechanism, at)),
             )
-
-    def _together(
-        self,
-        asked: Figures,
-        aim: Aim,
-        supposing: Supposing,
-        whole: Callable[[Fraction], Question] | None = None,
-    ) -> Plan:
-        """The figures of one answer, all of the same groups and at the same share of ε.
-
-        - `whole`: the question that all of them are charged as, where there is one.
-        """
-        with self.turn:
-            pricing = self._pricing()
-            first = next(iter(asked(aim.epsilon or MOST_PLANNED).values()), None)
-            if first is None:
-                raise RequestError("This asks nothing of the data: it costs nothing.")
-            basis = self._basis(pricing, first.groups, first.scope, supposing)
-            exact = aim.epsilon_for(lambda epsilon: _largest(asked(epsilon), basis.supposed))
-            figures = asked(exact or MOST_PLANNED)
-            options = [
-                option(question, basis.supposed, pricing, figure=name)
-                for name, question in figures.items()
-            ]
-            if exact is None:
-                never = f"an error stays above ±{aim.error:g} up to ε = {show(MOST_PLANNED)}"
-                options = [replace(each, refusal=never) for each in options]
-            charged = list(figures.values()) if whole is None else [whole(exact or MOST_PLANNED)]
-            price = pricing.together(charged)
-            return self._plan(
-                first.groups,
-                basis,
-                pricing,
-                options,
-                together=price,
-                error_at=lambda row, at: _largest(
-                    {row.figure: asked(at * len(figures))[row.figure]}, basis.supposed
-                ),
-            )
-
-    def _plan(
-        self,
-        groups: Grouping,
-        basis: Basis,
-        pricing: Pricing,
-        options: Sequence[Option],
-        *,
-        curve: Curve | None = None,
-        together: Price | None = None,
-        error_at: ErrorAt | None = None,
-    ) -> Plan:
-        units, supposed = self.asking.facts.units, basis.supposed
-        facts = groups.public(units, supposed=supposed)
-        return Plan(
-            by=tuple(groups.details["by"]),
-            where=groups.details["where"],
-            units=facts.n,
-            groups=facts.bins,
-            max_groups=facts.k,
-            nonsensitive_share=supposed.nonsensitive_share,
-            supposed_groups=supposed.groups if facts.bins is None else None,
-            sources=basis.sources,
-            left=pricing.left,
-            budget=pricing.budget,
-            rows=tuple(options),
-            left_out=left_out(groups, supposed, units),
-            curve=curve,
-            together=together,
-            lookups=row_costs(self.asking.facts.lookups),
-            map=map_notes(self.asking.facts.map),
-            time_zones=zone_notes(self.asking.facts.schema),
-            error_at=error_at,
-        )
-
-    def _basis(
-        self, pricing: Pricing, groups: Grouping, within: Scope, supposing: Supposing
-    ) -> Basis:
-        learnt = Learnt(self.asking.facts, pricing, within)
-        return learnt.basis(groups, share=supposing.nonsensitive_share, number=supposing.groups)
-
-    def _pricing(self) -> Pricing:
-        return Pricing(self.books.kernel(None) if self.books.agreed else None)
-
-
-def _largest(questions: Mapping[str, PlannedQuestion], supposed: Supposed) -> float | None:
-    """The largest expected error of any figure; None where one cannot be said."""
-    found = [Expectation.of_question(bounded(each), supposed) for each in questions.values()]
-    known = [each.error for each in found if each is not None]
-    return max(known) if len(known) == len(found) else None
 
 
 def figures_of(statement: AskedStatement) -> dict[str, PlannedQuestion]:

@@ -14,7 +14,7 @@ from onesided.data.planned.option import Missing
 from onesided.ledger import Spending
 from onesided.loss import Loss
 from onesided.session.facts import DatasetFacts
-from onesided.session.grouping import WantedCounts
+from onesided.session.grouping import CountsOfGroups, WantedCounts
 from onesided.session.requests import Request
 from onesided.session.scope import Scope
 from onesided.session.supposed import NOTHING_KNOWN, Supposed
@@ -61,6 +61,11 @@ class Runnable(ABC):
     @property
     def wants(self) -> tuple[WantedCounts, ...]:
         """The counts that it is going to ask for, where they may be read with those of others."""
+        return ()
+
+    @property
+    def counts(self) -> tuple[CountsOfGroups, ...]:
+        """What it is going to count or add up, which other questions may share a pass with."""
         return ()
 
     @abstractmethod

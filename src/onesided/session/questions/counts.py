@@ -18,7 +18,7 @@ from onesided.loss import Loss
 from onesided.mechanisms.base import Mechanism, PublicShape
 from onesided.session.answers import Layout
 from onesided.session.by_policy import only_sensitive
-from onesided.session.grouping import Grouping, WantedCounts, spelled_parameters
+from onesided.session.grouping import CountsOfGroups, Grouping, WantedCounts, spelled_parameters
 from onesided.session.questions.base import Question, ReleaseTerms, Runnable
 from onesided.session.questions.expected import expected_json
 from onesided.session.requests import Request
@@ -179,6 +179,10 @@ class Counts(CountingQuestion, Runnable):
     @property
     def wants(self) -> tuple[WantedCounts, ...]:
         return self.groups.wanted()
+
+    @property
+    def counts(self) -> tuple[CountsOfGroups, ...]:
+        return (CountsOfGroups(self.groups),)
 
     def run(self, reading: Reading) -> bytes:
         keys, data = reading.histogram(self.groups, only_sensitive=self.bins_by_policy)

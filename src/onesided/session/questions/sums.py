@@ -28,7 +28,7 @@ from onesided.randomness import MINIMUM_RATE
 from onesided.session.amounts import ONE_EACH, Amount
 from onesided.session.answers import Layout
 from onesided.session.domains import both
-from onesided.session.grouping import Grouping
+from onesided.session.grouping import CountsOfGroups, Grouping
 from onesided.session.questions.base import Question, ReleaseTerms, Runnable
 from onesided.session.questions.counts import COUNT
 from onesided.session.questions.expected import expected_json
@@ -167,6 +167,10 @@ class Sums(TotalsQuestion):
         amount, k = self.amount, self.groups.bound
         return expected_sum_error(self.epsilon, ceiling=amount.steps, step=amount.grid, k=k)
 
+    @property
+    def counts(self) -> tuple[CountsOfGroups, ...]:
+        return (CountsOfGroups(self.groups, (self.amount.total,)),)
+
     def run(self, reading: Reading) -> bytes:
         keys, (data,) = reading.totals(self.groups, (self.amount.total,))
         measurement = release_sum(self.amount.totals(data), self.epsilon, reading.rng)
@@ -244,6 +248,10 @@ class Means(TotalsQuestion):
     def assumes(self) -> str:
         rows = "" if self.rows is None else " with a row each"
         return f"units are spread evenly over the groups{rows}, and means are half of the bound"
+
+    @property
+    def counts(self) -> tuple[CountsOfGroups, ...]:
+        return (CountsOfGroups(self.groups, (self.amount.total, self._counted.total)),)
 
     def run(self, reading: Reading) -> bytes:
         """Sum and count are found in one pass, so that both are about the same groups."""
