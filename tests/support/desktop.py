@@ -14,16 +14,21 @@ from support.serving import ServerAtWork
 
 @dataclass
 class Desktop:
-    """A window of the browser, with all that it did that it should not."""
+    """A window of the browser, with all that it did that it should not.
+
+    - `screens`: the headings of the pages that were looked at.
+    """
 
     page: Any
     address: str
     by_keyboard: bool = False
     faults: list[str] = field(default_factory=list)
+    screens: set[str] = field(default_factory=set)
 
     def check(self) -> None:
         """Look at the page as it is now."""
         found = axe_faults(self.page)
+        self.screens.add(self.page.inner_text("h1"))
         if self.page.evaluate("document.documentElement.scrollWidth > innerWidth"):
             found.append("wider than the window")
         self.faults += [f"{self.page.url}: {each}" for each in found]
