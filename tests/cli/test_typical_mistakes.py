@@ -48,7 +48,7 @@ TYPED: dict[str, tuple[list[str], str]] = {
     ),
     "one equals sign too many": (["count", *ASK, "--policy", "room == = 'x'"], "not valid SQL"),
     "text and number": (["count", *ASK, "--policy", "room > 5"], "room"),
-    "a function of SQL": (["count", *ASK, "--where", "length(room) > 3"], "only lower, upper"),
+    "a function of SQL": (["count", *ASK, "--where", "length(room) > 3"], "page on policies"),
     "a keyword as a column": (["count", *ASK, "--where", "select = 1"], 'around it: "select"'),
     "a domain of no key": (["count", *ASK, *BY_ROOM, "--domain", "rom=a,b"], "did you mean room?"),
     "a domain without values": (["count", *ASK, *BY_ROOM, "--domain", "room"], "NAME=VALUE"),

@@ -30,11 +30,11 @@ WRONG: Mapping[str, tuple[tuple[Mapping[str, object], str], ...]] = {
         ({"column": "device", "bound": "-1", "max_groups": "1"}, "bound"),
     ),
     "quantile": (
-        ({"column": "device"}, "low"),
+        ({"column": "device", "low": "9", "max_groups": "1"}, "low"),
         ({"column": "device", "low": "9", "high": "1", "max_groups": "1"}, "low"),
     ),
     "histogram": (
-        ({"column": "device"}, "edges"),
+        ({"column": "device", "edges": "9", "max_groups": "1"}, "edges"),
         ({"column": "device", "edges": "9, 1", "max_groups": "1"}, "edges"),
     ),
     "distinct": (({}, "value"), ({"value": "room"}, "max_values")),

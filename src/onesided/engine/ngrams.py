@@ -65,7 +65,7 @@ def view(source: str, schema: Schema, unit: Unit, grams: Ngrams, flavour: Flavou
     """
     token, position = flavour.name(grams.token), flavour.name(grams.position)
     if schema[grams.position].type is Type.INTEGER:
-        # Under a name of its own: DataFusion takes a column and its cast for one, where the
+        # Under a name of its own: an engine may take a column and its cast for one, where the
         # tokens are the positions.
         whole = f"CAST({position} AS BIGINT) AS {_POSITION}"
         source, position = f"(SELECT osd_r.*, {whole} FROM {source} osd_r)", _POSITION

@@ -16,7 +16,7 @@ GROUPS_SHARE = Fraction(1, 8)
 
 
 @dataclass(frozen=True)
-class Spread:
+class SpreadOfRungs:
     """Noisy numbers of totals at each rung of the ladder, and of groups."""
 
     counts: tuple[int, ...]
@@ -35,7 +35,7 @@ def groups_rate(epsilon: Fraction, k: int) -> Fraction:
 
 def release_spread(
     reached: Sequence[int], groups: int, epsilon: Fraction, rng: Randomness, *, k: int
-) -> Spread:
+) -> SpreadOfRungs:
     """x − G for each rung and for the number of groups: the pair (0, ε), see `sums.md`.
 
     - `reached`: how many totals of non-sensitive units, in all groups, are at least at each rung.
@@ -45,4 +45,4 @@ def release_spread(
     at = np.array(reached, dtype=np.int64)
     counts = subtract_noise(at - np.append(at[1:], 0), totals_rate(epsilon, k), rng)
     number = subtract_noise(np.array([groups], dtype=np.int64), groups_rate(epsilon, k), rng)
-    return Spread(tuple(counts.tolist()), int(number[0]))
+    return SpreadOfRungs(tuple(counts.tolist()), int(number[0]))

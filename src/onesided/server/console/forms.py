@@ -140,9 +140,9 @@ def _value_of_row(call: PageCall, facts: Facts) -> Body:
 
 
 def _between(call: PageCall, facts: Facts) -> Body:
-    """The public bounds of a column's values."""
+    """The public bounds of a column's values; where none is said they are found."""
     ends = [call.text("low"), call.text("high")]
-    return {"bounds": [_number(each) for each in ends]} if all(ends) else {}
+    return {"bounds": [_number(each) for each in ends if each]} if any(ends) else {}
 
 
 def _number(text: str) -> int | float | str:
