@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from onesided.data.beside import figure_beside
+from onesided.data.computed import interval_of
 from onesided.data.expectation import Accuracy, accuracy
 from onesided.data.files import FileFormat, check_format, read_batches, write_batches
 from onesided.data.held import SampleSize, held_in
@@ -337,6 +338,10 @@ class QueryRelease(TableRelease):
         super().__init__(receipt, payload)
         self.figures = figures
         self.sources = sources
+
+    def interval(self, column: str) -> pa.Table | None:
+        """The bounds of a ratio or difference of figures, by group; None where it has none."""
+        return interval_of(column, self.receipt.content.get("computed", {}), self.figures)
 
     def shown(self, first: int | None = None) -> ShownAnswer:
         answer = self._table if first is None else self._table.slice(0, first)

@@ -5,12 +5,15 @@ Arithmetic on figures, HAVING, ORDER BY and LIMIT look at released values alone.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 
 from onesided.data.cells import QuantileRelease
+from onesided.data.computed import NONE, ComputedFrom
 from onesided.data.release import QueryRelease, Receipt, TableRelease, payload_of
 from onesided.language.query import Aggregate, Select, figure_column
 from onesided.session.kernel import Answer
@@ -19,6 +22,15 @@ from onesided.session.questions.joint_receipt import JointReceipt
 from onesided.session.receipts import column_statement
 from onesided.session.results import AskedFigure, result
 from onesided.session.showing import shown_quantiles, shown_table
+
+_NO_INTERVAL: dict[str, Any] = {"interval": NONE}
+_PLAIN = figure_column(0).removesuffix("0")
+_ALONE = re.compile(r'"[^"]*"')
+_OF_TWO = re.compile(
+    rf'((?P<times>\d+(\.\d+)?) \* )?"{_PLAIN}(?P<left>\d+)" (?P<by>[/-]) '
+    rf'("{_PLAIN}(?P<right>\d+)"|NULLIF\("{_PLAIN}(?P<filled>\d+)", 0\))'
+)
+"""A ratio or difference of figures, as an `Output` has it."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +59,28 @@ class AskedSelect:
         content = {
             **self.together.receipt(by, receipts),
             "columns": column_statement(answer.schema),
+            "computed": self._computed(receipts),
         }
         return QueryRelease(Receipt(content), payload_of(answer), named, self._sources)
+
+    def _computed(self, receipts: Mapping[str, Receipt]) -> dict[str, Any]:
+        """Which columns are computed from figures, and the intervals of those that have one."""
+        errors = {name: each["error"] for name, each in receipts.items()}
+        return {
+            each.name: _NO_INTERVAL if found is None else found.to_json(errors)
+            for each in self.select.outputs
+            if each.key is None and not _ALONE.fullmatch(each.text)
+            for found in [self._of_two(each.text)]
+        }
+
+    def _of_two(self, text: str) -> ComputedFrom | None:
+        """The two figures of a ratio or difference; None of what is computed otherwise."""
+        found = _OF_TWO.fullmatch(text)
+        if found is None or len(self.select.sets) > 1:
+            return None
+        places = found["left"], found["right"] or found["filled"]
+        left, right = (self.select.figures[int(place)].name for place in places)
+        return ComputedFrom(left, right, found["by"], float(found["times"] or 1))
 
     def shown(self, answers: Sequence[Answer]) -> dict[str, TableRelease]:
         """The releases of the figures, by their names."""
