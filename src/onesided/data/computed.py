@@ -24,7 +24,7 @@ _Floats: TypeAlias = NDArray[np.float64]
 _Said: TypeAlias = Mapping[str, Any]
 
 
-class Figure(Protocol):
+class _Figure(Protocol):
     """A released figure."""
 
     @property
@@ -73,7 +73,7 @@ def _miss(confidence: str) -> Fraction:
 
 
 def interval_of(
-    column: str, computed: Mapping[str, Any], figures: Mapping[str, Figure]
+    column: str, computed: Mapping[str, Any], figures: Mapping[str, _Figure]
 ) -> pa.Table | None:
     """That of a column of an answer, where its receipt says that it has one."""
     said = computed.get(column)

@@ -131,7 +131,7 @@ def test_a_plan_says_the_error_of_ranks() -> None:
         ("quantile_cont(paid, 1.5)", "from 0 to 1"),
         ("quantile_cont(paid, room)", "from 0 to 1"),
         ("quantile_cont(paid, [])", "from 1 to 100"),
-        ("MEDIAN(room)", "bounds"),
+        ("MEDIAN(room)", "only numbers"),
         ("MEDIAN(paid) OVER ()", "GROUP BY"),
         ("MAX(paid)", "ask for a quantile"),
         ("percentile_cont(0.5) WITHIN GROUP (ORDER BY paid, room)", "the one value"),
@@ -142,3 +142,19 @@ def test_what_is_no_quantile_is_refused_for_free(figure: str, said: str) -> None
         with pytest.raises(OnesidedError, match=said):
             data.sql(f"SELECT {figure} FROM visits", epsilon=1, bounds={"paid": (0, 99)})
         assert not data.account_opened
+
+
+def test_without_bounds_cells_are_found() -> None:
+    asked = "SELECT room, MEDIAN(paid) AS m FROM visits GROUP BY room"
+    with opened(policy="late") as data:
+        found = data.sql(asked, epsilon=4)
+        spent = data.budget.spent
+        same = data.quantile("paid", [0.5], by="room", epsilon=4)
+        assert data.budget.spent == spent == 4
+        assert found.table["m"].to_pylist() == same.table["value"].to_pylist()
+        for median in found.table["m"].to_pylist():
+            assert 30 < median < 65
+        joined = "SELECT wing, MEDIAN(paid) FROM visits JOIN rooms USING (room) GROUP BY wing"
+        with pytest.raises(OnesidedError, match="bounds"):
+            data.sql(joined, epsilon=1)
+        assert data.budget.spent == 4

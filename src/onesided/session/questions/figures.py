@@ -21,7 +21,7 @@ from onesided.language.types import NUMERIC
 from onesided.loss import Number, rational
 from onesided.mechanisms.one_sided import OneSided
 from onesided.session.amounts import Amount, rows_amount, value_amount
-from onesided.session.cells import cells_of
+from onesided.session.cells import cells_of, numeric
 from onesided.session.domains import both
 from onesided.session.facts import DatasetFacts
 from onesided.session.grouping import Grouping
@@ -31,7 +31,7 @@ from onesided.session.questions.choosing import counting
 from onesided.session.questions.counts import CountingQuestion
 from onesided.session.questions.distinct import DistinctCounts, valued
 from onesided.session.questions.found_bounds import BoundedTotals, present
-from onesided.session.questions.found_cells import FoundCells
+from onesided.session.questions.found_cells import FoundCells, GroupsBeside, ranked
 from onesided.session.questions.ranked import RankedCounts, celled
 from onesided.session.questions.sums import Means, Sums, TotalsQuestion, present_groups
 from onesided.session.results import AskedFigure
@@ -171,20 +171,23 @@ class Figures:
 
     def _ranked(
         self, figure: SelectFigure, groups: Grouping, around: Mapping[str, Any]
-    ) -> RankedCounts:
-        """The cells that quantiles are read from."""
+    ) -> RankedCounts | FoundCells:
+        """The cells that quantiles are read from, or such as are found."""
         assert figure.value is not None
         value = figure.value.bind(self.schema)
         ranges = self._ranges
         within = ranges.get(value.name) or proven_range(value.typed, ranges)
+        constant = determined(self._joined, self.facts.unit.columns)
+        beside, single = self.facts.beside(value, groups, self.limits.max_groups, constant)
+        if within is None and not self._joined:
+            asked = GroupsBeside(self.facts, self.scope, numeric(value), beside, single=single)
+            return ranked(ReleaseKind.QUANTILE, self.share, asked, None)
         if within is None or within[0] == within[1]:
             raise RequestError(
                 f"{figure.name} needs to know between which numbers {value.name} lies; say it "
                 f"with bounds, such as {{'{value.name}': (0, 100)}}."
             )
         cells = cells_of(value, *within)
-        constant = determined(self._joined, self.facts.unit.columns)
-        beside, single = self.facts.beside(value, groups, self.limits.max_groups, constant)
         return RankedCounts(
             kind=ReleaseKind.QUANTILE,
             groups=celled(beside, cells, self.schema, single=single),
