@@ -16,9 +16,9 @@ from support.analysts.generated import BOUNDS, PUBLIC, statements, table
 
 EXACT = 10**6
 EACH = 250
-#: A variance is a difference of means. In a group of one row nothing divides their noise, whose scale
-#: is the square of the widest range by the share of ε: at most 40 figures of all groupings share it.
-#: Noise beyond 15 of its scales is met once in three million figures.
+#: A variance is a difference of means. In a group of one row nothing divides their noise. Its scale
+#: is the square of the widest range by the share of ε, which at most 40 figures of all groupings
+#: have together. Noise beyond 15 of its scales is met once in three million figures.
 SQUARE, FIGURES, SCALES = 100**2, 40, 15
 CLOSE_IN_SPREAD = (0.1, SCALES * SQUARE * FIGURES / EXACT)
 
