@@ -86,7 +86,7 @@ lint-site: setup
 test: lint test-python
 
 test-python: setup
-	@$(BIN)/pytest --numprocesses 2 --dist worksteal
+	@$(BIN)/pytest --numprocesses 3 --dist worksteal
 
 # The long versions of races, kills, fuzz and controls, in parts that can be run alone.
 SOAK := $(BIN)/pytest -m soak
