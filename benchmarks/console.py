@@ -25,7 +25,7 @@ MOST_OF_A_MOVE, MOST_OF_A_SCREEN = 150.0, 300.0
 COUNT = {"by": ["room", "", ""], "values": ["", "", ""], "max_groups": "2", "epsilon": "0.5"}
 MOVES = """async (number) => {
   const slider = document.querySelector("input[type=range]");
-  const field = document.querySelector("#epsilon"), live = document.querySelector("#live");
+  const field = document.querySelector("#epsilon"), live = document.querySelector("main");
   const times = [];
   for (let move = 0; move < number; move++) {
     const began = performance.now();
