@@ -19,7 +19,7 @@ from onesided.language.floats import NAMELESS
 #: Seven hexadecimal digits: the rank of a group fits beside them in a 64-bit integer.
 DIGEST_DIGITS = 7
 #: The types of group keys that are spelt alike on every engine, where each unit is cut to some of
-#: its groups. Floats are only nearly told apart, which is enough there.
+#: its groups. Floats that lie very close may be spelt alike, which does no harm there.
 NAMED_TYPES = frozenset(
     {
         *(Type.INTEGER, Type.WIDE_INTEGER, Type.TEXT, Type.BOOLEAN, Type.DATE, Type.TIMESTAMP),

@@ -366,8 +366,8 @@ class Dataset(RankedData):
     ) -> Answers:
         """The answers to several questions, charged all or none.
 
-        - `questions`: for each what it asks (count, ngrams, touches, sum, mean, sample or sql), the
-          arguments of that, its `epsilon`, and a `name` for its answer.
+        - `questions`: for each what it asks (`ask`: the name of the method, such as count, describe
+          or sql), the arguments of that, its `epsilon`, and a `name` for its answer.
         - `epsilon`: shared evenly by the questions that say none.
         - `part`: ask all of them of this part alone, and once for all: where the data have grown
           since, what was answered for the part is returned, and nothing is charged.
